@@ -148,7 +148,7 @@ async def measure(source: Path, noticing: Noticed, wanted: int, seed: int) -> tu
                     noticed = {test.partition("::")[0] for test in tests}
                     if not noticed:
                         continue
-                    fresh = await index.ready()
+                    fresh = await index.wait_until_ready()
                     snapshot = await fresh.verify()
                     everything = suite.targets_of(snapshot)
                     chosen = [one.path for one in (await suite.impact.selection([fault.path])).reached]

@@ -165,7 +165,7 @@ async def test_a_token_that_is_revoked_in_one_plane_is_refused_in_the_other(tmp_
         async with sharing(tmp_path, "b") as b:
             holder = Caller(surface="mcp", client="x", token=issued.token)
             assert (await b.conveyor.call("fixture.read", {}, holder)).error is None
-            ended = asyncio.ensure_future(b.conveyor.ports.identity.ended(holder))
+            ended = asyncio.ensure_future(b.conveyor.ports.identity.wait_for_end(holder))
             assert (await a.conveyor.call("agent.revoke", {"agent": "agent_x"}, OWNER)).error is None
             await b.log.catch_up()
             refused = await b.conveyor.call("fixture.read", {}, holder)

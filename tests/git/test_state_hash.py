@@ -33,7 +33,7 @@ async def _acted(opened: Plane, operation: str, arguments: JsonObject) -> tuple[
 @asynccontextmanager
 async def _acting(repo: Path, *settings: str) -> AsyncIterator[tuple[Act, Plane]]:
     async with plane(repo, "embeddings.model=none", *settings) as running:
-        await running.index.ready()
+        await running.index.wait_until_ready()
         yield (lambda operation, arguments: _acted(running, operation, arguments)), running
 
 
@@ -110,7 +110,7 @@ async def test_while_the_index_is_not_ready_it_says_so(repo: Path) -> None:
     async with plane(repo) as running:
         before, _ = await _acted(running, "session.create", {})
         assert before.endswith("~")
-        await running.index.ready()
+        await running.index.wait_until_ready()
         await asyncio.to_thread(until, lambda: running.index.newest() is not None)
         after, _ = await _acted(running, "session.create", {})
         assert not after.endswith("~") and after != before.removesuffix("~")

@@ -64,7 +64,7 @@ def test_what_was_parsed_is_what_is_found(store: FactStore, path: str, language:
     assert [(one.uid, one.name, one.kind, one.path, one.signature, one.line) for one in listed] == expected
     assert [store.with_uid(one.uid) for one in listed] == listed
     for one in listed:
-        assert one in store.named(one.name, limit=100)
+        assert one in store.find_symbols(one.name, limit=100)
         assert one in store.named_any([one.name], limit=100)[one.name]
     ((number, _, _), _) = store.parsed_files()
     outlined = [(one.position, one.name, one.kind, one.path) for one in listed]
@@ -75,7 +75,7 @@ def test_what_was_parsed_is_what_is_found(store: FactStore, path: str, language:
 
 def test_ids_that_begin_alike_are_told_apart(store: FactStore) -> None:
     put(store, "a.py", NESTED)
-    (found,) = store.named("Outer", limit=9)
+    (found,) = store.find_symbols("Outer", limit=9)
     assert store.with_uid(found.uid.upper()) == found
     other = f"{int(found.uid, 16) ^ 1:016x}"
     for wanted in (other, found.uid[:6], found.uid + "00", "", "zz"):

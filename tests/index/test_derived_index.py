@@ -191,7 +191,7 @@ def test_facts_are_told_of_before_the_full_text_is_committed(tmp_path: Path) -> 
     answer: list[tuple[int, int, bool]] = []
 
     def parsed() -> None:
-        answer.append((len(one.facts.named("good", limit=5)), one.text.count, one.text.wait(snapshot.epoch, 0)))
+        answer.append((len(one.facts.find_symbols("good", limit=5)), one.text.count, one.text.wait(snapshot.epoch, 0)))
 
     assert not one.update(snapshot, newer=lambda: True, parsed=parsed) and answer == []
     assert one.update(snapshot, newer=lambda: False, parsed=parsed)
@@ -245,7 +245,7 @@ def test_a_file_that_went_in_an_overtaken_pass_and_came_back_is_found(tmp_path: 
     (root / "back.py").write_text("returned = 1\n")
     assert one.update(indexer.reconcile(), newer=lambda: False)
     found = [hit.path for hit in one.text.search([Term(field="content", word="returned")], limit=5)]
-    assert found == ["back.py"] and one.facts.named("returned", limit=5)
+    assert found == ["back.py"] and one.facts.find_symbols("returned", limit=5)
     one.close()
     indexer.close()
 
@@ -265,7 +265,7 @@ def test_what_an_edit_had_parsed_is_not_parsed_again(tmp_path: Path) -> None:
     # From now on nothing can be parsed.
     one.parsers.close()
     assert one.update(snapshot, newer=lambda: False)
-    assert [found.path for found in one.facts.named("edited", limit=5)] == ["edited"]
+    assert [found.path for found in one.facts.find_symbols("edited", limit=5)] == ["edited"]
     one.close()
     indexer.close()
 
@@ -279,7 +279,7 @@ def test_a_broken_file_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
     indexer = RecordingIndexer(root, tmp_path / "home", max_file_bytes=10_000_000)
     one = follower(tmp_path / "home")
     assert one.update(indexer.start(), newer=lambda: False)
-    assert one.facts.named("good", limit=5)
+    assert one.facts.find_symbols("good", limit=5)
     problems = one.facts.problems()
     assert problems["bad.py"] == "syntax error at line 1"
     assert "larger than" in problems["huge.py"]
@@ -342,7 +342,7 @@ def test_no_file_is_blamed_where_no_process_can_be_started(tmp_path: Path, monke
             one.update(snapshot, newer=lambda: False)
     assert one.facts.problems() == {}
     assert one.update(snapshot, newer=lambda: False)
-    assert one.facts.problems() == {} and one.facts.named("b", limit=5)
+    assert one.facts.problems() == {} and one.facts.find_symbols("b", limit=5)
     one.close()
     indexer.close()
 
@@ -498,7 +498,7 @@ def test_a_first_pass_ends_with_all_indexes(tmp_path: Path) -> None:
     one = follower(tmp_path / "home")
     assert one.update(indexer.start(), newer=lambda: False)
     assert indexed(tmp_path / "home") == {"definitions_by_name", "definitions_by_uid"}
-    assert [found.file for found in one.facts.named("f249", limit=5)] == ["m249.py"]
+    assert [found.file for found in one.facts.find_symbols("f249", limit=5)] == ["m249.py"]
     one.close()
     indexer.close()
 
@@ -507,7 +507,7 @@ def test_facts_left_without_indexes_answer_and_get_them_when_opened(tmp_path: Pa
     store = FactStore(tmp_path / "facts.db")
     with pytest.raises(OSError, match="no space"), store.filling(1000):
         assert not indexed(tmp_path)
-        assert store.named("nothing", limit=1) == []
+        assert store.find_symbols("nothing", limit=1) == []
         raise OSError("no space")
     assert not indexed(tmp_path)
     store.close()

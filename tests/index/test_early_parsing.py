@@ -89,7 +89,7 @@ def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Pat
     early = EarlyParsing(parsers)
     indexer = RecordingIndexer(root, tmp_path / "home", early.saw)
     snapshot = indexer.start()
-    files, parsing = early.taken(snapshot)
+    files, parsing = early.take(snapshot)
     assert parsing is not None and 0 < len(files) < 15
     parsing = parsers.begin(snapshot.content_file, (), after=parsing)
     found = [one for batch in parsing for one in batch]
@@ -97,7 +97,7 @@ def test_files_are_parsed_before_all_of_them_were_read(root: Path, tmp_path: Pat
     assert sorted(one.key for one in found) == list(range(len(files)))
     named = {files[one.key].path: one.rows[0].name for one in found}
     assert named == {path: f"f{int(path[1:3])}_0" if path.endswith(".py") else "example" for path in named}
-    assert early.taken(snapshot) == ((), None)
+    assert early.take(snapshot) == ((), None)
     parsers.close()
     indexer.close()
 
@@ -110,8 +110,8 @@ def test_what_was_begun_for_another_content_is_given_up(root: Path, tmp_path: Pa
     older = indexer.start()
     newer = indexer.rebuild()
     # The second build began again, with its own content.
-    assert early.taken(older) == ((), None)
-    assert early.taken(newer) == ((), None)
+    assert early.take(older) == ((), None)
+    assert early.take(newer) == ((), None)
     parsers.close()
     indexer.close()
 
@@ -123,6 +123,6 @@ def test_what_changed_since_it_was_read_is_not_taken(root: Path, tmp_path: Path)
     indexer = RecordingIndexer(root, tmp_path / "home", early.saw)
     indexer.start()
     (root / "m00.py").write_text("def another():\n    pass\n")
-    assert early.taken(indexer.reconcile()) == ((), None)
+    assert early.take(indexer.reconcile()) == ((), None)
     parsers.close()
     indexer.close()

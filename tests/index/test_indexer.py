@@ -34,7 +34,7 @@ def test_skipped_files_are_counted_with_the_reason(tmp_path: Path) -> None:
     (root / "blob.bin").write_bytes(b"a\0b")
     (root / "big.txt").write_bytes(b"x" * 1_000_001)
     snapshot = RecordingIndexer(root, tmp_path / "home").start()
-    assert snapshot.skipped() == {"binary": 1, "too large": 1}
+    assert snapshot.count_skipped() == {"binary": 1, "too large": 1}
     assert texts(snapshot) == {"a.py": b"text"}
 
 
@@ -216,7 +216,7 @@ def test_nothing_is_read_through_a_folder_that_became_a_link(tmp_path: Path) -> 
     (root / "k").symlink_to(tmp_path / "elsewhere")
     snapshot = RecordingIndexer(root, tmp_path / "home").start()
     assert b"secret" not in b"".join(texts(snapshot).values())
-    assert snapshot.skipped() == {"behind a link": 1}
+    assert snapshot.count_skipped() == {"behind a link": 1}
 
 
 def test_an_edit_that_sets_the_time_back_is_seen(tmp_path: Path) -> None:

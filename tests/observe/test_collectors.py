@@ -36,15 +36,15 @@ class TestTraces:
     def test_time_by_span(self) -> None:
         counted = TraceMetrics()
         for _ in range(2):
-            counted.finished(made(ms=10))
+            counted.end_trace(made(ms=10))
         found = values(counted)
         assert (found["codeplane_span_seconds_count index.query"], found["codeplane_span_seconds_count git"]) == (2, 0)
         assert round(found["codeplane_span_seconds_sum index.query"], 6) == 0.018
 
     def test_decisions_signals_and_files(self) -> None:
         counted = TraceMetrics()
-        counted.finished(made(verdict="ask", signals=["no_op", "non_progress"], files_changed=3))
-        counted.finished(made(verdict="deny", status="POLICY_DENIED"))
+        counted.end_trace(made(verdict="ask", signals=["no_op", "non_progress"], files_changed=3))
+        counted.end_trace(made(verdict="deny", status="POLICY_DENIED"))
         found = values(counted)
         assert [found[f"codeplane_policy_decisions_total {name}"] for name in ("allow", "ask", "deny")] == [0, 1, 1]
         assert found["codeplane_convergence_signals_total non_progress"] == 1
@@ -57,7 +57,7 @@ class TestTraces:
             with trace.stage("sandbox", kind=kind) as span:
                 span.note(outcome=outcome)
             trace.finish("ok", {})
-            counted.finished(trace)
+            counted.end_trace(trace)
         found = values(counted)
         assert found["codeplane_sandbox_runs_total tests ok"] == 1
         assert found["codeplane_sandbox_runs_total tests failed"] == 1
@@ -74,7 +74,7 @@ class TestTraces:
             ):
                 pass
             trace.finish("ok", {"verdict": f"v{number}", "signals": [f"s{number}", 5]})
-            counted.finished(trace)
+            counted.end_trace(trace)
         found = values(counted)
         assert len(found) == before
         assert found["codeplane_policy_decisions_total other"] == 300
@@ -137,7 +137,7 @@ class TestStreams:
         found = values(streams)
         assert (found["codeplane_streams_open ws"], found["codeplane_streams_open other"]) == (1, 0)
         assert (found["codeplane_stream_reconnects_total connect"], found["codeplane_stream_lag_events"]) == (1, 60)
-        second.reached(100)
+        second.mark_position(100)
         position = 103
         assert values(streams)["codeplane_stream_lag_events"] == 3
         first.gap()
@@ -162,8 +162,8 @@ class TestIndex:
         }
         taken_in = {"python": clock.now_ns() - 90 * SECOND_NS, "go": None}
         reconciles = ReconcileTimes()
-        reconciles.reconciled("walk", 20_000_000)
-        reconciles.reconciled("made up", 1)
+        reconciles.count_pass("walk", 20_000_000)
+        reconciles.count_pass("made up", 1)
         found = values(
             IndexMetrics(
                 state=lambda: state,

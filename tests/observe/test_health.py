@@ -9,20 +9,20 @@ from tests.interaction.requirements import requirement
 def test_ready_until_a_record_is_lost_and_again_after_one_is_written() -> None:
     health = Health()
     assert health.problems() == []
-    health.failed(StorageFull("the disk is full"))
-    health.failed(StorageFull("the disk is full"))
+    health.note_failure(StorageFull("the disk is full"))
+    health.note_failure(StorageFull("the disk is full"))
     assert health.problems() == ["STORAGE_FULL: the disk is full"]
-    health.committed()
+    health.note_commit()
     assert health.problems() == []
 
 
 def test_what_was_lost_is_remembered_until_it_is_recorded() -> None:
     health = Health()
-    health.failed(StorageFull("the disk is full"))
-    health.failed(StorageFull("the disk is full"))
-    health.committed()
+    health.note_failure(StorageFull("the disk is full"))
+    health.note_failure(StorageFull("the disk is full"))
+    health.note_commit()
     assert health.lost == 2
-    health.failed(StorageFull("the disk is full again"))
-    health.recorded(2)
+    health.note_failure(StorageFull("the disk is full again"))
+    health.note_losses(2)
     assert health.lost == 1
     assert health.problems() == ["STORAGE_FULL: the disk is full again"]

@@ -198,8 +198,8 @@ def test_without_watch_there_are_no_gauges_but_it_renders() -> None:
 
 def test_the_ledgers_commits() -> None:
     bench = Bench()
-    bench.metrics.committed(events=10, spent_ns=2_000_000)
-    bench.metrics.committed(events=5, spent_ns=4_000_000)
+    bench.metrics.count_commit(events=10, spent_ns=2_000_000)
+    bench.metrics.count_commit(events=5, spent_ns=4_000_000)
     assert bench.value("codeplane_ledger_appended_events_total") == 15
     assert bench.value("codeplane_ledger_commit_seconds_count") == 2
     assert bench.value("codeplane_ledger_commit_seconds_sum") == pytest.approx(0.006)
@@ -247,7 +247,7 @@ def test_no_call_is_lost_between_threads() -> None:
     def call() -> None:
         for _ in range(500):
             bench.finish("x")
-            bench.metrics.committed(events=1, spent_ns=1)
+            bench.metrics.count_commit(events=1, spent_ns=1)
 
     threads = [threading.Thread(target=call) for _ in range(4)]
     for thread in threads:

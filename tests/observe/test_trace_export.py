@@ -99,7 +99,7 @@ def attributes(span: JsonObject) -> dict[str, object]:
 def test_a_call_arrives_as_a_tree_of_spans(collector: Received) -> None:
     exporting = Exporting(collector.url)
     trace = made("search", traceparent=PARENT, status="NOT_FOUND", arguments={"query": "x", "limit": 5})
-    exporting.export.finished(trace)
+    exporting.export.end_trace(trace)
     exporting.export.flush()
     root, authorise, execute, query = collector.spans()
     assert collector.paths == ["/v1/traces"]
@@ -119,7 +119,7 @@ def test_a_call_arrives_as_a_tree_of_spans(collector: Received) -> None:
 
 def test_secrets_are_not_in_it(collector: Received) -> None:
     exporting = Exporting(collector.url, known=("the-owners-token-0123456789",))
-    exporting.export.finished(made(arguments={"query": "see the-owners-token-0123456789 here"}, client="cpl"))
+    exporting.export.end_trace(made(arguments={"query": "see the-owners-token-0123456789 here"}, client="cpl"))
     exporting.export.flush()
     assert "the-owners-token" not in json.dumps(collector.bodies)
     assert "[redacted]" in json.dumps(collector.bodies)
@@ -127,7 +127,7 @@ def test_secrets_are_not_in_it(collector: Received) -> None:
 
 def test_who_asked_for_no_sampling_is_not_sent(collector: Received) -> None:
     exporting = Exporting(collector.url)
-    exporting.export.finished(made(traceparent=PARENT[:-1] + "0"))
+    exporting.export.end_trace(made(traceparent=PARENT[:-1] + "0"))
     exporting.export.flush()
     assert (collector.bodies, exporting.export.dropped) == ([], 0)
 
@@ -135,7 +135,7 @@ def test_who_asked_for_no_sampling_is_not_sent(collector: Received) -> None:
 def test_many_go_in_batches(collector: Received) -> None:
     exporting = Exporting(collector.url)
     for _ in range(BATCH + 10):
-        exporting.export.finished(made())
+        exporting.export.end_trace(made())
     exporting.export.flush()
     assert [len(spans_of(body)) for body in collector.bodies] == [BATCH * 4, 40]
 
@@ -143,7 +143,7 @@ def test_many_go_in_batches(collector: Received) -> None:
 def test_one_that_is_busy_is_asked_again(collector: Received) -> None:
     collector.statuses = [503]
     exporting = Exporting(collector.url)
-    exporting.export.finished(made())
+    exporting.export.end_trace(made())
     exporting.export.flush()
     assert (exporting.export.sent, exporting.export.dropped, exporting.events()) == (1, 0, [])
 
@@ -152,7 +152,7 @@ def test_what_is_refused_is_dropped_counted_and_said_once(collector: Received) -
     collector.statuses = [400, 400]
     exporting = Exporting(collector.url)
     for _ in range(3):
-        exporting.export.finished(made())
+        exporting.export.end_trace(made())
         exporting.export.flush()
     assert (exporting.export.sent, exporting.export.dropped) == (1, 2)
     assert exporting.events() == ["traces could not be sent and are dropped", "traces are taken again"]
@@ -162,7 +162,7 @@ def test_a_full_queue_drops_and_no_call_waits() -> None:
     # Nobody listens there, and nothing is sent until the end.
     exporting = Exporting("http://127.0.0.1:1", queued=5)
     for _ in range(8):
-        exporting.export.finished(made())
+        exporting.export.end_trace(made())
     assert exporting.export.dropped == 3
     exporting.export.stop(timeout_sec=0)
     assert exporting.export.dropped == 8
@@ -172,7 +172,7 @@ def test_a_full_queue_drops_and_no_call_waits() -> None:
 def test_what_is_queued_at_the_end_is_sent(collector: Received) -> None:
     exporting = Exporting(collector.url)
     exporting.export.start()
-    exporting.export.finished(made())
+    exporting.export.end_trace(made())
     exporting.export.stop()
     assert (exporting.export.sent, exporting.export.dropped) == (1, 0)
 

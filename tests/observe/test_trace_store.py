@@ -36,7 +36,7 @@ class Asked:
     def __init__(self, *traces: Trace, kept: int = 1000, known: tuple[str, ...] = ()) -> None:
         self.traces = TraceStore(kept=kept)
         for trace in traces:
-            self.traces.finished(trace)
+            self.traces.end_trace(trace)
         self._operations = TraceOperations(
             traces=self.traces, cursors=Cursors(clock=HandClock()), redactor=Redactor(known=known)
         )
@@ -80,7 +80,7 @@ class TestKeeping:
     def test_names_that_are_made_up_do_not_fill_the_memory(self) -> None:
         traces = TraceStore(kept=1)
         for number in range(1000):
-            traces.finished(made(f"made.up.{number}"))
+            traces.end_trace(made(f"made.up.{number}"))
         assert len(traces.all()) <= 201
 
     def test_the_dashboards_own_questions_push_nothing_out(self) -> None:
@@ -93,7 +93,7 @@ class TestKeeping:
         heard: list[Trace] = []
         traces = TraceStore(kept=1, listeners=(heard.append,))
         for _ in range(3):
-            traces.finished(made())
+            traces.end_trace(made())
         assert len(heard) == 3
 
 
@@ -126,7 +126,7 @@ class TestList:
         while True:
             page = asked.listed(order=order, limit=5, cursor=cursor)
             seen += [found.operation for found in page.traces]
-            asked.traces.finished(made("new", ms=1000))
+            asked.traces.end_trace(made("new", ms=1000))
             cursor = page.pagination.next_cursor
             if cursor is None:
                 break

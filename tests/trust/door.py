@@ -35,7 +35,7 @@ class Names:
         kind = ActorKind.OWNER if caller.client == "owner" else ActorKind.AGENT
         return Actor(kind=kind, actor_id=caller.client or "anonymous")
 
-    async def ended(self, caller: Caller) -> CodePlaneError:
+    async def wait_for_end(self, caller: Caller) -> CodePlaneError:
         await asyncio.Event().wait()
         raise AssertionError("nobody is sent away here")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from codeplane.kernel.reserved_folders import folded
+from codeplane.kernel.reserved_folders import fold_path
 
 _GITFILE = b"gitdir: "
 _MAX_BYTES = 4096
@@ -23,7 +23,7 @@ class GitFolders:
 
     def __init__(self, paths: frozenset[str]) -> None:
         self.paths = paths
-        self._folders = tuple(map(folded, paths))
+        self._folders = tuple(map(fold_path, paths))
 
     def __bool__(self) -> bool:
         return bool(self.paths)
@@ -32,7 +32,7 @@ class GitFolders:
         """Whether a path below the root is one of them or lies in one, under any name that a disk takes for it."""
         if not self._folders:
             return False
-        parts = folded(path)
+        parts = fold_path(path)
         return any(parts[: len(folder)] == folder for folder in self._folders)
 
 

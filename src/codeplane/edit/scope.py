@@ -117,7 +117,7 @@ class Scope:
     def unlisted_paths(self, paths: Iterable[str]) -> set[str]:
         """Return the new paths that the index does not cover: hidden, or ignored and not included."""
         candidates, rules = list(paths), IgnoreRules.of(self._root, self._secrets)
-        _, left_out = rules.kept(candidates, tracked=False)
+        _, left_out = rules.split_paths(candidates, tracked=False)
         ignored = self.ignored(candidates) | set(left_out)
         return {path for path in ignored if rules.is_withheld(path) or not self._include.covers(path)}
 

@@ -94,7 +94,7 @@ class ArchiveOperations:
     @operation("index.import", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=3600)
     async def import_(self, call: Call, request: ImportRequest) -> ImportResult:
         """Take over facts and vectors from an archive for every file whose content is the same; the rest is parsed."""
-        fresh = await self._index.ready()
+        fresh = await self._index.wait_until_ready()
         snapshot = await fresh.snapshot(strict=False)
         source = self._folder / request.name
         if not source.is_file():
@@ -102,7 +102,7 @@ class ArchiveOperations:
         return await asyncio.to_thread(self._import, snapshot, source)
 
     async def _settled_snapshot(self) -> Snapshot:
-        fresh = await self._index.ready()
+        fresh = await self._index.wait_until_ready()
         snapshot = await fresh.snapshot(strict=True)
         behind = await self._index.wait_for_facts(snapshot)
         if behind.files:

@@ -34,7 +34,7 @@ class ContentReader:
         snapshot: Snapshot | None = None,
     ) -> IndexedFile | None:
         """Read a file into the content, or None if it is gone; one unchanged since `known` keeps its place."""
-        result = self._read_whole(path)
+        result = self._read_file(path)
         stamp = result.stamp
         if stamp is None:
             return None
@@ -59,7 +59,7 @@ class ContentReader:
             tracked=tracked,
         )
 
-    def _read_whole(self, path: str) -> FileRead:
+    def _read_file(self, path: str) -> FileRead:
         """Read a file, again if it was written meanwhile: the content may be half old and half new."""
         file = self._file(path)
         for _ in range(_ATTEMPTS):

@@ -64,7 +64,7 @@ class DerivedIndex:
     def warm(self) -> None:
         """Start a worker ahead of a first update; more are started as files come."""
         with self._lock:
-            if not self._known():
+            if not self._known_digests():
                 self.parsers.warm(single=True)
 
     def saw(self, content: ContentFile, known: IndexedFile) -> None:
@@ -97,7 +97,7 @@ class DerivedIndex:
         takes longer to commit than all before it. Unless it `commits`, that is left to `commit_text`.
         """
         with self._lock, self._forget_on_failure():
-            digests = self._known()
+            digests = self._known_digests()
             # Since a whole pass only what is new can be behind: to look at every file takes longer than an edit.
             touched = ChangedFiles.of(snapshot, self._at, self._overtaken)
             self._overtaken = touched.paths or frozenset()
@@ -106,9 +106,9 @@ class DerivedIndex:
                 self.facts.put((), removed=gone, epoch=snapshot.epoch)
                 for path in gone:
                     del digests[path]
-            early, early_paths = self._early.taken(snapshot)
+            early, early_paths = self._early.take(snapshot)
             pending = ParsePlan.of(snapshot, self._pending(snapshot, touched.texts), early)
-            ready = self._ready(pending, first=len(early))
+            ready = self._early_results(pending, first=len(early))
             further = [source for source in pending.sources[len(early) :] if source.key not in ready]
             with closing(self.parsers.begin(snapshot.content_file, further, after=early_paths)) as parsing:
                 feeding = TextFeed.of(snapshot, self._fed, self.facts, self.text, touched)
@@ -124,7 +124,7 @@ class DerivedIndex:
                 parsed()
                 self._fed_all(snapshot, feeding)
                 if self._uncommitted is None:
-                    self.text.reached(snapshot.epoch)
+                    self.text.mark_epoch(snapshot.epoch)
                 elif feeding.anew or commits():
                     self._commit()
                 self._at, self._overtaken = snapshot, frozenset()
@@ -152,7 +152,7 @@ class DerivedIndex:
         self._fed, self._at, self._uncommitted = None, None, None
         self.text.release()
 
-    def _ready(self, pending: "ParsePlan", *, first: int) -> dict[int, ParseResult]:
+    def _early_results(self, pending: "ParsePlan", *, first: int) -> dict[int, ParseResult]:
         """Results that edits had parsed already, by key."""
         results: dict[int, ParseResult] = {}
         for key in range(first, len(pending.files)):
@@ -166,7 +166,7 @@ class DerivedIndex:
         return newer() or self.adopting.is_set()
 
     def _pending(self, snapshot: Snapshot, texts: Iterable[IndexedFile]) -> list[IndexedFile]:
-        digests = self._known()
+        digests = self._known_digests()
         tables = languages()
         return [
             known
@@ -188,7 +188,7 @@ class DerivedIndex:
         total = sum(known.length for known in pending.files)
         for files in pending.group(self._fed_at_once(snapshot, pending, parsing, feeding)):
             self.facts.put(files, epoch=snapshot.epoch)
-            self._known().update({file.path: file.digest for file in files})
+            self._known_digests().update({file.path: file.digest for file in files})
             done += len(files)
             size += sum(snapshot.files[file.path].length for file in files)
             self.progress = Progress(
@@ -242,7 +242,7 @@ class DerivedIndex:
             self.text.release()
         if self.text.deleted > max(_DELETED_LEAST, len(self._fed or ()) // DELETED_SHARE):
             self.text.compact()
-        self.text.reached(given.epoch)
+        self.text.mark_epoch(given.epoch)
 
     def _document(self, snapshot: Snapshot, known: IndexedFile, parsed: ParseResult | None = None) -> Document:
         language = languages().of(known.path)
@@ -270,7 +270,7 @@ class DerivedIndex:
         self.adopting.set()
         with self._lock:
             self.adopting.clear()
-            digests = self._known()
+            digests = self._known_digests()
             taken: list[ParsedFile] = []
             vocabulary = Vocabulary()
             seen = matching = 0
@@ -301,7 +301,7 @@ class DerivedIndex:
             self.text.close()
             self.facts.close()
 
-    def _known(self) -> dict[str, str]:
+    def _known_digests(self) -> dict[str, str]:
         if self._digests is None:
             self._digests = self.facts.digests()
         return self._digests

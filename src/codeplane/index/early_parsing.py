@@ -58,12 +58,12 @@ class EarlyParsing:
             self._size += self._grouped
             self._group, self._grouped = [], 0
 
-    def taken(self, snapshot: Snapshot) -> tuple[Sequence[IndexedFile], ParseJob | None]:
+    def take(self, snapshot: Snapshot) -> tuple[Sequence[IndexedFile], ParseJob | None]:
         """Hand over the files being parsed and their job, if they belong to the snapshot."""
         with self._lock:
-            return self._given(snapshot)
+            return self._take_job(snapshot)
 
-    def _given(self, snapshot: Snapshot) -> tuple[Sequence[IndexedFile], ParseJob | None]:
+    def _take_job(self, snapshot: Snapshot) -> tuple[Sequence[IndexedFile], ParseJob | None]:
         content, started, parsing = self._content, self._started, self._parsing
         same = content is not None and content.path == snapshot.content_file
         if not same or any(snapshot.files.get(known.path) is not known for known in started):

@@ -256,7 +256,7 @@ class FactStore:
         """The number of files whose facts are cached."""
         return len(self._unpacked)
 
-    def named(self, name: str, *, limit: int) -> list[Symbol]:
+    def find_symbols(self, name: str, *, limit: int) -> list[Symbol]:
         """Definitions with a name, ordered by file and position."""
         with self._read_transaction():
             return definitions.find_named(self._reader, name, limit=limit)
@@ -312,7 +312,7 @@ class FactStore:
         with self._read_transaction():
             return definitions.outline(self._reader, files, limit)
 
-    def most_defined(self, kind: str, *, limit: int) -> list[str]:
+    def most_common_names(self, kind: str, *, limit: int) -> list[str]:
         """Names of a kind, those with the most definitions first."""
         rows = self._read(
             "SELECT name FROM definitions WHERE kind = (SELECT term_id FROM terms WHERE term = ?)"

@@ -59,7 +59,7 @@ class SnapshotSource:
         changed = await self._short.run_if(len(named) <= _FEW, partial(self._indexer.differing, snapshot, named))
         return await self.refresh(changed) if changed else None
 
-    def changed(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
+    def find_changes(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
         """The paths that changed since the snapshot; blocks."""
         return self._indexer.differing(snapshot, paths)
 

@@ -166,7 +166,7 @@ class FullText:
             writer.commit()
             self._reload()
 
-    def reached(self, epoch: int) -> None:
+    def mark_epoch(self, epoch: int) -> None:
         """Note that the full text contains all of an epoch."""
         with self._moved:
             self._until = epoch
@@ -209,10 +209,10 @@ class FullText:
 
     def search(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[Hit]:
         """Files with any of the words, best first, ties by path."""
-        scored = self.found(terms, limit=limit, language=language)
+        scored = self.score_paths(terms, limit=limit, language=language)
         return [Hit(path=path, score=-lower) for lower, path in sorted((-score, path) for score, path in scored)]
 
-    def found(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[tuple[float, str]]:
+    def score_paths(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[tuple[float, str]]:
         """The same as (score, path) pairs, unordered among ties, for re-ranking."""
         seen, query = self._seen, self._query(terms)
         if language is not None:
@@ -258,10 +258,10 @@ class FullText:
         self.release()
 
     def _query(self, terms: Sequence[Term]) -> tantivy.Query:
-        asked = [(tantivy.Occur.Should, self._asked(term)) for term in terms if len(term.word) <= LONGEST_WORD]
+        asked = [(tantivy.Occur.Should, self._term_query(term)) for term in terms if len(term.word) <= LONGEST_WORD]
         return tantivy.Query.boolean_query(asked)
 
-    def _asked(self, term: Term) -> tantivy.Query:
+    def _term_query(self, term: Term) -> tantivy.Query:
         query = tantivy.Query.term_query(self._index.schema, term.field, term.word, index_option="freq")
         if term.flat:
             return tantivy.Query.const_score_query(query, term.weight)

@@ -113,7 +113,7 @@ class Indexer:
             if not self.is_whole():
                 return self._rebuild()
             listing = list_files(self._root, self._git_at, self._secrets, self._include)
-            return self._updated(listing.paths, listing)
+            return self._update_or_rebuild(listing.paths, listing)
 
     def refresh(self, paths: Iterable[str]) -> Snapshot:
         """Check only these files; all of them if one is an ignore file."""
@@ -123,7 +123,7 @@ class Indexer:
         with self._lock, self._measure("files"):
             if not self.is_whole():
                 return self._rebuild()
-            return self._updated(paths, None)
+            return self._update_or_rebuild(paths, None)
 
     def differing(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
         """The paths whose stamp on disk differs from the snapshot's."""
@@ -203,7 +203,7 @@ class Indexer:
                 self._saw(content, known)
         return self._adopt(content, generation, files, listing, Changes(changed=tuple(files)), whole=True)
 
-    def _updated(self, paths: Iterable[str], listing: Listing | None) -> Snapshot:
+    def _update_or_rebuild(self, paths: Iterable[str], listing: Listing | None) -> Snapshot:
         """Update, or rebuild if the database is damaged."""
         try:
             return self._update(paths, listing)
@@ -263,10 +263,10 @@ class Indexer:
         if touched:
             snapshot = replace(snapshot, files=files)
             snapshot.__dict__["state"] = state
-        self._snapshot = snapshot.verified(
+        self._snapshot = snapshot.as_verified(
             commit=self._repo.head(),
             at_ns=now if listing is not None else snapshot.verified_at_ns,
-            left_out=_left_out(listing) if listing is not None else snapshot.left_out,
+            left_out=_count_left_out(listing) if listing is not None else snapshot.left_out,
             included=len(listing.included) if listing is not None else snapshot.included,
         )
         return self._snapshot
@@ -342,7 +342,7 @@ class Indexer:
         verified: int,
     ) -> Snapshot:
         previous = self._snapshot
-        left_out = _left_out(listing) if listing is not None else previous.left_out if previous else {}
+        left_out = _count_left_out(listing) if listing is not None else previous.left_out if previous else {}
         taken = Snapshot(
             epoch=epoch.epoch_id,
             commit=epoch.commit_sha,
@@ -401,7 +401,7 @@ def _size(place: Path) -> int:
     return total
 
 
-def _left_out(listing: Listing) -> dict[str, LeftOut]:
+def _count_left_out(listing: Listing) -> dict[str, LeftOut]:
     return {
         reason: LeftOut(count=len(paths), paths=paths[:_LEFT_OUT_NAMED]) for reason, paths in listing.skipped.items()
     }

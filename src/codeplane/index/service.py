@@ -112,7 +112,7 @@ class IndexService:
         await self._following.close()
         await asyncio.to_thread(self._indexer.close)
 
-    async def ready(self) -> SnapshotSource:
+    async def wait_until_ready(self) -> SnapshotSource:
         """The source of snapshots once the index is ready; IndexNotReady after a timeout."""
         self.start()
         try:
@@ -185,7 +185,7 @@ class IndexService:
         if snapshot is None:
             return {"version": 0, "healthy": self._failure is None, "state": self._failure or "building"}
         symbols = self._following.state()
-        skipped: JsonObject = dict(snapshot.skipped())
+        skipped: JsonObject = dict(snapshot.count_skipped())
         parse_problems: JsonObject = dict(self._following.derived.facts.problem_counts())
         return {
             "version": snapshot.epoch,
@@ -216,7 +216,7 @@ class IndexService:
         await asyncio.to_thread(self._following.derived.request_full_feed)
         snapshot = await asyncio.to_thread(self._indexer.rebuild)
         self._ready.set()
-        return RebuildResult(epoch=snapshot.epoch, files=len(snapshot.texts), skipped=snapshot.skipped())
+        return RebuildResult(epoch=snapshot.epoch, files=len(snapshot.texts), skipped=snapshot.count_skipped())
 
     async def _build(self) -> None:
         # Nothing tells when a disk has space again, so it is tried now and then.

@@ -82,7 +82,9 @@ class Snapshot:
         order = np.argsort(offsets, kind="stable")
         return offsets[order], tuple([texts[index] for index in order.tolist()])
 
-    def verified(self, *, commit: str | None, at_ns: int, left_out: Mapping[str, LeftOut], included: int) -> "Snapshot":
+    def as_verified(
+        self, *, commit: str | None, at_ns: int, left_out: Mapping[str, LeftOut], included: int
+    ) -> "Snapshot":
         """The same snapshot, verified again; cached properties are kept."""
         snapshot = replace(self, commit=commit, verified_at_ns=at_ns, left_out=left_out, included=included)
         snapshot.__dict__.update({name: value for name, value in self.__dict__.items() if name in _DERIVED})
@@ -122,7 +124,7 @@ class Snapshot:
             return self.content.part(known.offset, length)
         return bytes(self.content[known.offset : known.offset + length])
 
-    def skipped(self) -> dict[str, int]:
+    def count_skipped(self) -> dict[str, int]:
         """The number of unsearched files by reason."""
         counts = {reason: those.count for reason, those in self.left_out.items()}
         for known in self.files.values():

@@ -241,7 +241,7 @@ class UpdateLoop:
                 commits=self._commits,
             )
         except IndexNotReady:
-            await self._mended()
+            await self._mend_content()
             self._awake.set()
             return
         except Exception as error:  # whatever it was, giving up would leave every answer partial
@@ -259,7 +259,7 @@ class UpdateLoop:
         if not done:
             if not self._is_old(snapshot):
                 # Workers give no answer about content that was cut off.
-                await self._mended()
+                await self._mend_content()
             self._awake.set()
             return
         if not self._follower.is_text_behind:
@@ -279,7 +279,7 @@ class UpdateLoop:
             self._last_report_sec = 0.0
             self._tell("index.symbols_ready", {"epoch": snapshot.epoch})
 
-    async def _mended(self) -> None:
+    async def _mend_content(self) -> None:
         """Re-read content that was changed from outside; if it is intact, wait before the retry."""
         if not await self._mend():
             await asyncio.sleep(_AGAIN_SEC)
@@ -331,7 +331,7 @@ class UpdateLoop:
                 fill = partial(vectors.fill, snapshot, stop=partial(self._is_old, snapshot))
                 await loop.run_in_executor(apart, fill)
             except IndexNotReady:
-                await self._mended()
+                await self._mend_content()
                 continue
             except Exception as error:  # whatever it was, answers have to say that there are no vectors
                 vectors.failure = str(error)

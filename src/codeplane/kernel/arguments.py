@@ -71,7 +71,7 @@ def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
         raise _explain(operation, error) from None
 
 
-def understood(request: Request) -> JsonObject:
+def normalise_arguments(request: Request) -> JsonObject:
     """The arguments as the operation reads them, however they were spelt; what was not given is not there."""
     return request.model_dump(mode="json", exclude_unset=True)
 
@@ -79,7 +79,7 @@ def understood(request: Request) -> JsonObject:
 def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonObject:
     fields = model.model_fields
     forgiven: JsonObject = {}
-    for key, value in _unwrapped(model, arguments).items():
+    for key, value in _unwrap_objects(model, arguments).items():
         name = key if key in fields else _same_name(key, model)
         if name is None or (name != key and (name in arguments or name in forgiven)):
             # Unknown, or a second spelling of what was given already: which one is meant is not plain.
@@ -94,13 +94,13 @@ def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonOb
     return forgiven
 
 
-def _unwrapped(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonObject:
+def _unwrap_objects(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonObject:
     """The arguments with those inside of an object such as `scope` taken out of it, unless one is there twice."""
     found: JsonObject = dict(arguments)
     for key, value in arguments.items():
         if key in model.model_fields or _snake(key) not in _WRAPPERS:
             continue
-        inner = _decoded(value) if isinstance(value, str) else value
+        inner = _decode_json(value) if isinstance(value, str) else value
         if not isinstance(inner, dict):
             continue
         there = {_same_name(other, model) or other for other in found if other != key}
@@ -124,7 +124,7 @@ def _snake(key: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
 
 
-def _decoded(text: str) -> JsonValue:
+def _decode_json(text: str) -> JsonValue:
     """What a text says as JSON; the text itself where it is none."""
     try:
         decoded: JsonValue = json.loads(text)
@@ -137,7 +137,7 @@ def _decoded(text: str) -> JsonValue:
 def _reshape(field: FieldInfo, value: JsonValue) -> JsonValue:
     kinds = _kinds(field.annotation)
     if isinstance(value, str) and str not in kinds and value.lstrip()[:1] in ("[", "{"):
-        value = _decoded(value)
+        value = _decode_json(value)
     if kinds & {list, tuple, set, frozenset} and isinstance(value, (str, int, float, dict)):
         return [value]
     return value
@@ -160,7 +160,7 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
         elif item["type"] == "missing":
             text = f"{where!r} is required"
         else:
-            text = f"{where}: {_plain(item['msg'])}"
+            text = f"{where}: {_plain_message(item['msg'])}"
         texts.append(text)
         problems.append({"argument": where, "problem": item["type"], "message": text})
     return InvalidArgument(
@@ -189,7 +189,7 @@ def _problems(error: ValidationError) -> list[ErrorDetails]:
     return [item for item in items if item["type"] != "too_short" or item["loc"] not in within]
 
 
-def _plain(text: str) -> str:
+def _plain_message(text: str) -> str:
     """A judgement without the words of Python: what is sent is JSON, whose only series is the list."""
     text = text.removeprefix("Value error, ")
     return _SERIES.sub("the list", text).replace(" after validation, not ", ", not ")

@@ -105,7 +105,7 @@ class Operation:
             # The run reports what is wrong with it.
             return ()
 
-    def remembered(self, result_json: str) -> Result:
+    def restore_result(self, result_json: str) -> Result:
         """A result that was given before; ResultGone when it was written in a form that is no longer known."""
         try:
             return self.result.model_validate_json(result_json)

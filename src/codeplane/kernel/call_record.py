@@ -130,7 +130,7 @@ class CallRecord:
     mutates: bool
     budget: Budget
 
-    def started(self) -> Draft:
+    def start_event(self) -> Draft:
         """The intent of a mutation; durable before its handler runs."""
         return self._draft(CALL_STARTED, self._common())
 
@@ -139,11 +139,11 @@ class CallRecord:
         payload: JsonObject = {"operation": self.operation.name, "arguments_hash": self.arguments_hash}
         return replace(self._draft(KEY_CLAIMED, payload), stream=key_stream)
 
-    def replayed(self) -> Draft:
+    def replay_event(self) -> Draft:
         """The answer of an earlier call with the same key was given again."""
         return self._draft(CALL_REPLAYED, self._common())
 
-    def finished(
+    def end_event(
         self,
         *,
         duration_ns: int,

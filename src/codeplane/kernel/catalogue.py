@@ -73,11 +73,11 @@ class Catalogue:
         if found is None:
             for disabled, setting in self._setting_by_name.items():
                 if name in (disabled, disabled.replace(".", "_")):
-                    raise switched_off(disabled, setting)
-            raise self.unknown(name, for_people=True)
+                    raise disabled_operation(disabled, setting)
+            raise self.unknown_operation(name, for_people=True)
         return found
 
-    def unknown(self, name: str, *, for_people: bool) -> UnknownOperation:
+    def unknown_operation(self, name: str, *, for_people: bool) -> UnknownOperation:
         """The error for a name that nothing has; operations for people alone are suggested only to people."""
         name = name[:_MAX_NAME]
         known = [found.name for found in self._by_name.values() if for_people or not found.mark.people]
@@ -110,7 +110,7 @@ class Catalogue:
         )
 
 
-def switched_off(name: str, setting: str) -> OperationDisabled:
+def disabled_operation(name: str, setting: str) -> OperationDisabled:
     """The error for an operation, or a family of them, that a setting switches off."""
     return OperationDisabled(
         f"{name} is switched off by {setting}: false",

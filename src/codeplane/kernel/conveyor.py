@@ -194,8 +194,8 @@ class Conveyor:
         elif stored.result_json is not None:
             operation = admitted.identified.call.operation
             for value in json.loads(stored.result_json)["items"]:
-                yield operation.remembered(dumps(value))
-        await self._recorder.replayed(progress, admitted.identified)
+                yield operation.restore_result(dumps(value))
+        await self._recorder.record_replay(progress, admitted.identified)
         yield self._stream.answer(progress, Ended(error=stored.error), replayed=True)
 
     async def _admit(self, progress: Progress) -> Admitted:
@@ -218,7 +218,7 @@ class Conveyor:
             return await self._finish(progress, error=error)
         if isinstance(error, Exception):
             return await self._finish(progress, error=self._crash(progress, error))
-        if self._recorder.abandoned(progress):
+        if self._recorder.record_abandonment(progress):
             self._stream.observe(progress, Cancelled.name)
         raise error
 
@@ -250,14 +250,14 @@ class Conveyor:
         error: CodePlaneError | None = None,
     ) -> Outcome:
         with progress.received.trace.stage(self._recorder.name):
-            ended = await self._recorder.finished(progress, result=result, result_json=result_json, error=error)
+            ended = await self._recorder.record_end(progress, result=result, result_json=result_json, error=error)
             return self._stream.answer(progress, ended)
 
     async def _replay(self, progress: Progress, admitted: Admitted, stored: StoredOutcome) -> Outcome:
         """Answer with what was answered under the call's key before."""
         call = admitted.identified.call
-        result = call.operation.remembered(stored.result_json) if stored.result_json else None
-        await self._recorder.replayed(progress, admitted.identified)
+        result = call.operation.restore_result(stored.result_json) if stored.result_json else None
+        await self._recorder.record_replay(progress, admitted.identified)
         ended = Ended(result=result, result_json=stored.result_json or "null", error=stored.error)
         outcome = self._stream.answer(progress, ended, replayed=True)
         if result is not None:
@@ -281,7 +281,7 @@ class Conveyor:
             received.claim.release()
         if self.ports.tracer is not None:
             received.trace.finish(received.status, progress.facts())
-            self.ports.tracer.finished(received.trace)
+            self.ports.tracer.end_trace(received.trace)
         self._running -= 1
         if self._running == 0:
             self._idle.set()

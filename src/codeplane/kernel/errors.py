@@ -32,7 +32,7 @@ class CodePlaneError(Exception):
         details: Mapping[str, JsonValue] | None = None,
         source: str = "codeplane",
     ) -> None:
-        self.message = _plain(message, _MAX_MESSAGE)
+        self.message = _printable(message, _MAX_MESSAGE)
         super().__init__(self.message)
         self.hint = hint or self.default_hint
         self.details: dict[str, JsonValue] = dict(details or {})
@@ -59,12 +59,12 @@ class CodePlaneError(Exception):
         cause = self.__cause__
         while cause is not None and len(chain) < 8:
             kind = cause.name if isinstance(cause, CodePlaneError) else type(cause).__name__
-            chain.append({"error": kind, "message": _plain(str(cause), 500)})
+            chain.append({"error": kind, "message": _printable(str(cause), 500)})
             cause = cause.__cause__
         return chain
 
 
-def _plain(text: str, limit: int) -> str:
+def _printable(text: str, limit: int) -> str:
     """Text that every surface and the log can carry, whatever an exception had to say."""
     return text[:limit].encode("utf-8", "backslashreplace").decode()
 

@@ -39,7 +39,7 @@ class OnlineRuns:
         if (run := _CURRENT.get()) is not None:
             self._end(run)
 
-    async def ended(self, seconds: float) -> bool:
+    async def wait_for_end(self, seconds: float) -> bool:
         """Wait for the runs under way; return whether all of them ended in time."""
         with self._lock:
             runs = set(self._runs)

@@ -59,7 +59,7 @@ class Identity(Protocol):
         """The actor behind a caller of that operation, or Unauthorized."""
         ...
 
-    async def ended(self, caller: Caller) -> CodePlaneError:
+    async def wait_for_end(self, caller: Caller) -> CodePlaneError:
         """Wait until the caller's token ends, and return why."""
         ...
 
@@ -241,7 +241,7 @@ class TaskObserver(Protocol):
 class StreamReader(Protocol):
     """Notified of the progress of one reader of the log."""
 
-    def reached(self, position: int) -> None:
+    def mark_position(self, position: int) -> None:
         """It has been given everything up to here."""
         ...
 

@@ -32,7 +32,7 @@ def _word(value: JsonValue) -> str:
         return f"{named or 'none'}{f' and {len(value) - _NAMED} more' if len(value) > _NAMED else ''}"
     if isinstance(value, dict):
         return ", ".join(f"{name} {_word(item)}" for name, item in sorted(value.items())) or "none"
-    text = _plain(value).replace("\n", "\\n")
+    text = _plain_text(value).replace("\n", "\\n")
     return text if len(text) <= _MAX_WORD else f"{text[: _MAX_WORD - 1]}…"
 
 
@@ -50,8 +50,8 @@ def _lines(name: str, value: JsonValue, indent: str) -> Iterator[str]:
         yield f"{indent}{name}:"
         yield from (f"{indent}  | {line}" for line in value.split("\n"))
     else:
-        yield f"{indent}{name} {_plain(value)}" if name == "-" else f"{indent}{name}: {_plain(value)}"
+        yield f"{indent}{name} {_plain_text(value)}" if name == "-" else f"{indent}{name}: {_plain_text(value)}"
 
 
-def _plain(value: JsonValue) -> str:
+def _plain_text(value: JsonValue) -> str:
     return value if isinstance(value, str) and value else dumps(value)

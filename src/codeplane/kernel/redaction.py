@@ -51,7 +51,7 @@ def _entropy(value: bytes) -> float:
     return -sum(count / size * math.log2(count / size) for count in Counter(value).values())
 
 
-def _assigned(value: bytes) -> bool:
+def _is_assigned_secret(value: bytes) -> bool:
     """Whether what is assigned to a secret's name is one, and not code, a path, a placeholder or a plain word."""
     bare = value.strip(b"\"'`")
     if len(bare) < 8 or bare[:1] in b"<{$%*&([" or any(sign in bare for sign in (b"(", b"${", b"{{", b"://", b"]")):
@@ -61,21 +61,21 @@ def _assigned(value: bytes) -> bool:
         return False
     words = bare.replace(b"-", b"_").replace(b".", b"_").split(b"_")
     # `user_2`, `settings.V1`, `sha256`: words with a number behind them are names.
-    if all(part.isalpha() or part.isdigit() or not part or _counted(part) for part in words):
+    if all(part.isalpha() or part.isdigit() or not part or _is_counter(part) for part in words):
         return False
     return _entropy(bare) >= (2.5 if len(bare) < 16 else 3.0)
 
 
-def _given(value: bytes) -> bool:
+def _is_option_secret(value: bytes) -> bool:
     """Whether an option's value is a real one, and not a name for it."""
-    return _placed(value) and not value.isupper() and value[:1] != b"-"
+    return _is_password(value) and not value.isupper() and value[:1] != b"-"
 
 
-def _counted(part: bytes) -> bool:
+def _is_counter(part: bytes) -> bool:
     return part.rstrip(b"0123456789").isalpha() and len(part) - len(part.rstrip(b"0123456789")) <= 3
 
 
-def _placed(value: bytes) -> bool:
+def _is_password(value: bytes) -> bool:
     """Whether a password in an address is a real one: documentation writes `password`, templates a variable."""
     return value.lower() not in _STAND_INS and value[:1] not in b"<{$%*["
 
@@ -108,17 +108,17 @@ _SHAPES = (
         r"([^\s\"'\\]{6,})"
     ),
     _Shape(pattern=r"((?i:\b(?:bearer|basic|digest|token)[ \t]+))([A-Za-z0-9._~+/=-]{16,})", judge=_random),
-    _Shape(pattern=r"(\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>`]*:)([^\s/\"'<>`]+)@", judge=_placed),
+    _Shape(pattern=r"(\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@\"'<>`]*:)([^\s/\"'<>`]+)@", judge=_is_password),
 )
 # A quote may be escaped: what is looked at can be JSON inside JSON.
 _ASSIGNMENTS = (
     _Shape(
         pattern=rf"((?i:{_NAMES})\\?[\"'`]?[ \t]*(?:=>|:=|=|:)[ \t]*\\?[\"'`]?)([^\s\"'`,;<>\\]{{8,}})",
-        judge=_assigned,
+        judge=_is_assigned_secret,
     ),
     _Shape(
         pattern=r"(--(?:[a-z-]{0,20}-)?(?:password|passwd|token|secret|api-key)[ =]\\?[\"'`]?)([^\s\"'`\\]{6,})",
-        judge=_given,
+        judge=_is_option_secret,
     ),
 )
 # How any of them, or of the schemes above, begins before its secret, at the end of a text.
@@ -187,7 +187,7 @@ class Redactor:
         """How many bytes at the start can be cut off so that no secret reaches over the cut, whatever comes next."""
         if not (end := _word_end(data)):
             return 0
-        matcher, patterns = self._matcher(), _compiled()
+        matcher, patterns = self._matcher(), _compile_patterns()
         end = min(end, *(_open_start(data, secret) for secret in self._known), _open_key(data, patterns))
         if matcher is not None:
             end = min(end, matcher.open_start(data))
@@ -221,7 +221,7 @@ class Redactor:
         if any(secret in data for secret in self._known):
             return False
         matcher = self._matcher()
-        return not (_compiled().anything.search(data) or (matcher is not None and matcher.finds(data)))
+        return not (_compile_patterns().anything.search(data) or (matcher is not None and matcher.finds(data)))
 
     def json(self, value: JsonValue, *, assignments: bool = True) -> JsonValue:
         """The value with every text in it redacted, and what stands under a secret's name whole."""
@@ -264,7 +264,7 @@ def _shapes_in(data: bytes, *, assignments: bool, plain: bool = False) -> Spans:
     """Where secrets are by how they look; with `plain` only those that are single words."""
     if len(data) < _SHORTEST_KNOWN:
         return []
-    patterns = _compiled()
+    patterns = _compile_patterns()
     if not (patterns.anything if assignments else patterns.hints).search(data):
         return []
     wanted = list(patterns.shapes) if patterns.hints.search(data) else []
@@ -320,7 +320,7 @@ class _Patterns:
 
 
 @cache
-def _compiled() -> _Patterns:
+def _compile_patterns() -> _Patterns:
     import re2  # type: ignore[import-untyped]  # the package ships no types
 
     options = re2.Options()

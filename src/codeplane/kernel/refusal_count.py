@@ -29,9 +29,9 @@ class RefusalCount:
         self._clock = clock
         self._windows: dict[Hashable, _Window] = {}
 
-    def recorded(self, draft: Draft) -> list[Draft]:
+    def count_refusal(self, draft: Draft) -> list[Draft]:
         """Return what to record for one more refusal."""
-        ended = self.ended()
+        ended = self.end_windows()
         key = draft.payload["surface"], draft.payload["status"]
         window = self._windows.setdefault(key, _Window(began_ns=self._clock.monotonic_ns()))
         window.seen += 1
@@ -40,14 +40,14 @@ class RefusalCount:
         window.last = draft
         return ended
 
-    def ended(self, *, is_closing: bool = False) -> list[Draft]:
+    def end_windows(self, *, is_closing: bool = False) -> list[Draft]:
         """Return one event for all that were only counted, once their window is over."""
         before_ns = self._clock.monotonic_ns() - WINDOW_SEC * SECOND_NS
         over = [key for key, window in self._windows.items() if is_closing or window.began_ns <= before_ns]
-        return [draft for key in over if (draft := _counted(self._windows.pop(key))) is not None]
+        return [draft for key in over if (draft := _count_event(self._windows.pop(key))) is not None]
 
 
-def _counted(window: _Window) -> Draft | None:
+def _count_event(window: _Window) -> Draft | None:
     if window.last is None:
         return None
     count = window.seen - MAX_RECORDED

@@ -12,19 +12,19 @@ _IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range
 
 def is_reserved(path: str) -> bool:
     """Whether a path leads into a folder of git or of CodePlane."""
-    return not (_GIT | _CODEPLANE).isdisjoint(folded(path))
+    return not (_GIT | _CODEPLANE).isdisjoint(fold_path(path))
 
 
 def is_codeplanes(path: str) -> bool:
     """Whether a path leads into a folder of CodePlane."""
-    return not _CODEPLANE.isdisjoint(folded(path))
+    return not _CODEPLANE.isdisjoint(fold_path(path))
 
 
 @lru_cache(maxsize=1024)
-def folded(path: str) -> tuple[str, ...]:
+def fold_path(path: str) -> tuple[str, ...]:
     """The parts of a path as a disk may take them: without case, streams, trailing dots and spaces, invisible signs."""
-    return tuple(map(_plain, PurePosixPath(path.replace("\\", "/")).parts))
+    return tuple(map(_fold_part, PurePosixPath(path.replace("\\", "/")).parts))
 
 
-def _plain(part: str) -> str:
+def _fold_part(part: str) -> str:
     return part.translate(_IGNORED).partition(":")[0].rstrip(". ").casefold()

@@ -44,7 +44,7 @@ async def until_revoked(identity: Identity, caller: Caller) -> AsyncIterator[Adm
     if caller.token is None:
         yield Admission(None)
         return
-    revoked = asyncio.ensure_future(identity.ended(caller))
+    revoked = asyncio.ensure_future(identity.wait_for_end(caller))
     try:
         yield Admission(revoked)
     finally:

@@ -58,17 +58,17 @@ class SecretMatcher:
             return True
         if any(mark in data for mark in _MARKS) and self._cut(data):
             return True
-        if any(self._unwrapped(data, *lines) for lines in _wrapped_lines(data)):
+        if any(self._find_wrapped(data, *lines) for lines in _wrapped_lines(data)):
             return True
-        return any(self._decoded(data, *run) for run in _coded_letters(data))
+        return any(self._find_hexadecimal(data, *run) for run in _coded_letters(data))
 
     def spans(self, data: bytes) -> Spans:
         """Where they are, whole or cut, in order."""
-        found = self._whole(data)
+        found = self._find_plain(data)
         for lines in _wrapped_lines(data):
-            found += self._unwrapped(data, *lines)
+            found += self._find_wrapped(data, *lines)
         for run in _coded_letters(data):
-            found += self._decoded(data, *run)
+            found += self._find_hexadecimal(data, *run)
         found += self._cut(data)
         return merge_spans(found)
 
@@ -90,7 +90,7 @@ class SecretMatcher:
                 start = min(start, match.start())
         return start
 
-    def _whole(self, data: bytes) -> Spans:
+    def _find_plain(self, data: bytes) -> Spans:
         found: Spans = []
         for pattern in self._patterns:
             end = 0
@@ -105,9 +105,9 @@ class SecretMatcher:
         at = bisect(self._long, data)
         return max(_HEAD, 0, *(_common_length(data, form) for form in self._long[max(at - 1, 0) : at + 1]))
 
-    def _unwrapped(self, data: bytes, start: int, stop: int) -> Spans:
+    def _find_wrapped(self, data: bytes, start: int, stop: int) -> Spans:
         """Where they are in lines of base64 or hexadecimal that were broken by width."""
-        if not (found := self._whole(_LINE_END.sub(b"", data[start:stop]))):
+        if not (found := self._find_plain(_LINE_END.sub(b"", data[start:stop]))):
             return []
         places: list[int] = []
         for line_end in _LINE_END.finditer(data, start, stop):
@@ -116,13 +116,13 @@ class SecretMatcher:
         places += range(start, stop)
         return [(places[first], places[last - 1] + 1) for first, last in found]
 
-    def _decoded(self, data: bytes, start: int, stop: int) -> Spans:
+    def _find_hexadecimal(self, data: bytes, start: int, stop: int) -> Spans:
         """Where they are in letters that are written one by one in hexadecimal."""
         if data[start:stop].isalnum():
             # One of the forms is found in it, or none.
             return []
         letters = bytes.fromhex(b"".join(_PAIR.findall(data, start, stop)).decode())
-        if not (found := self._whole(letters)):
+        if not (found := self._find_plain(letters)):
             return []
         pairs = list(_PAIR.finditer(data, start, stop))
         return [(pairs[first].start(), pairs[last - 1].end()) for first, last in found]

@@ -80,7 +80,7 @@ def values_of(text: str, *, is_key: bool = False) -> Iterator[str]:
             yield word
         return
     for found in _ASSIGNED.finditer(text):
-        yield from _assigned(found["key"], _value(found))
+        yield from _assigned_values(found["key"], _value(found))
 
 
 def _value(found: "re.Match[str]") -> str:
@@ -93,7 +93,7 @@ def _value(found: "re.Match[str]") -> str:
     return found["single"] if found["single"] is not None else found["tick"]
 
 
-def _assigned(key: str, value: str) -> Iterator[str]:
+def _assigned_values(key: str, value: str) -> Iterator[str]:
     if len(value) > _LONGEST or "-----BEGIN" in value:
         return
     name = _CAMEL.sub("_", key).lower().replace("-", "_").replace(".", "_")

@@ -150,7 +150,7 @@ class Trace:
         """A span directly below the call, in any context."""
         return Span(self, name, 0, attributes) if self.seen else _UNSEEN
 
-    def answered(self, encoded: str) -> None:
+    def keep_answer(self, encoded: str) -> None:
         """Keep the start of the answer for people who inspect the call; it is not exported."""
         if self.seen:
             self.answer = encoded[:KEPT_ANSWER]
@@ -180,7 +180,7 @@ class Trace:
 class Tracer(Protocol):
     """Receives every trace once it has ended."""
 
-    def finished(self, trace: Trace) -> None:
+    def end_trace(self, trace: Trace) -> None:
         """A call has ended; nothing is added to its trace any more."""
         ...
 
@@ -188,7 +188,7 @@ class Tracer(Protocol):
 class Untraced:
     """A tracer that keeps nothing."""
 
-    def finished(self, trace: Trace) -> None:
+    def end_trace(self, trace: Trace) -> None:
         return
 
 

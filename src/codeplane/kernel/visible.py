@@ -10,7 +10,7 @@ def visible(text: str) -> str:
     """Return the text with control, format and other invisible characters escaped, as in `\\u202e`."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_escaped(sign) if is_invisible(sign) else sign for sign in text)
+    return "".join(_escape_char(sign) if is_invisible(sign) else sign for sign in text)
 
 
 def is_invisible(sign: str) -> bool:
@@ -18,6 +18,6 @@ def is_invisible(sign: str) -> bool:
     return sign not in _KEPT and unicodedata.category(sign) in _UNSEEN
 
 
-def _escaped(sign: str) -> str:
+def _escape_char(sign: str) -> str:
     code = ord(sign)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -113,10 +113,10 @@ class LedgerOperations:
             async for item in items:
                 if isinstance(item, Event):
                     yield EventItem(event=item.to_wire())
-                    reader.reached(item.position)
+                    reader.mark_position(item.position)
                 elif isinstance(item, Heartbeat):
                     yield EventItem(heartbeat=item.position)
-                    reader.reached(item.position)
+                    reader.mark_position(item.position)
                 else:
                     reader.gap()
                     yield EventItem(stream_gap=item.to_json())
@@ -235,11 +235,11 @@ class FollowOperations:
         async with aclosing(watched) as items, reading(reader):
             async for item in items:
                 if isinstance(item, Event):
-                    reader.reached(item.position)
+                    reader.mark_position(item.position)
                     if not request.types or item.type in request.types:
                         yield EventItem(event=item.to_wire())
                 elif isinstance(item, Heartbeat):
-                    reader.reached(item.position)
+                    reader.mark_position(item.position)
                     yield EventItem(heartbeat=item.position)
                 else:
                     reader.gap()

@@ -16,16 +16,16 @@ class Health:
         """Lost records that the log does not mention yet."""
         return self._lost
 
-    def failed(self, error: CodePlaneError) -> None:
+    def note_failure(self, error: CodePlaneError) -> None:
         """Note that a record could not be written."""
         self._storage = f"{error.name}: {error.message}"
         self._lost += 1
 
-    def committed(self) -> None:
+    def note_commit(self) -> None:
         """Note that the log can be written."""
         self._storage = None
 
-    def recorded(self, lost: int) -> None:
+    def note_losses(self, lost: int) -> None:
         """Note that the log now mentions so many lost records."""
         self._lost -= lost
 

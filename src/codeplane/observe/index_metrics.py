@@ -30,7 +30,7 @@ class ReconcileTimes:
         for kind in KINDS:
             self._seconds.labels(kind)
 
-    def reconciled(self, kind: str, spent_ns: int) -> None:
+    def count_pass(self, kind: str, spent_ns: int) -> None:
         """Count one pass: by a walk, by looking at some files, or from nothing."""
         self._seconds.labels(kind if kind in KINDS else OTHER).observe(spent_ns / SECOND_NS)
 
@@ -62,7 +62,7 @@ class IndexMetrics(Collector):
         yield _gauge("ready", "Whether questions can be answered.", ready)
         yield _gauge("healthy", "Whether indexing goes well.", bool(state.get("healthy")))
         if ready:
-            yield from self._published(state)
+            yield from self._epoch_metrics(state)
         languages = GaugeMetricFamily(
             "codeplane_indexer_available", "Whether an index from outside is there.", labels=("language",)
         )
@@ -76,7 +76,7 @@ class IndexMetrics(Collector):
         yield languages
         yield ages
 
-    def _published(self, state: JsonObject) -> Iterator[Metric]:
+    def _epoch_metrics(self, state: JsonObject) -> Iterator[Metric]:
         yield _gauge("epoch", "The published state.", _number(state.get("version")))
         yield _gauge("files", "Files in it.", _number(state.get("file_count")))
         yield _gauge("watching", "Whether the system tells of changed files.", bool(state.get("watching")))

@@ -44,11 +44,11 @@ class LogEntry:
         fields: JsonObject = {"ts": f"{rfc3339(at_ns)[:-7]}Z", "level": NAMES[severity]}
         for name in _CORRELATION:
             if values.get(name) is not None:
-                fields[name] = _plain(values[name], 0)
-        fields["event"] = _plain(values.get("event"), 0)
+                fields[name] = _to_json(values[name], 0)
+        fields["event"] = _to_json(values.get("event"), 0)
         for name, value in values.items():
             if name not in _OURS:
-                fields[name] = REDACTED if _is_secret(name) else _plain(value, 0)
+                fields[name] = REDACTED if _is_secret(name) else _to_json(value, 0)
         return cls(fields=fields, exception=_traceback(values.get("exc_info")))
 
     def error_facts(self) -> JsonObject:
@@ -57,7 +57,7 @@ class LogEntry:
         facts = {"at": self.fields["ts"], "logger": self.fields.get("logger"), "event": self.fields["event"]}
         return {**facts, "reason": str(reason)[:_MAX_REASON] if reason else None}
 
-    def redacted(self, redactor: Redactor) -> "LogEntry":
+    def redact(self, redactor: Redactor) -> "LogEntry":
         """The entry without what looks like a secret."""
         if redactor.is_clean(self.json_line()):
             return self
@@ -102,7 +102,7 @@ def _is_secret(name: str) -> bool:
     return plain in _SECRETS or plain.endswith(_SECRET_SUFFIXES)
 
 
-def _plain(value: object, depth: int) -> JsonValue:
+def _to_json(value: object, depth: int) -> JsonValue:
     try:
         match value:
             case None | bool():
@@ -115,11 +115,11 @@ def _plain(value: object, depth: int) -> JsonValue:
                 return value if math.isfinite(value) else str(value)
             case Mapping() if depth < MAX_DEPTH:
                 return {
-                    _text(str(key)): REDACTED if _is_secret(str(key)) else _plain(item, depth + 1)
+                    _text(str(key)): REDACTED if _is_secret(str(key)) else _to_json(item, depth + 1)
                     for key, item in islice(value.items(), MAX_ITEMS)
                 }
             case list() | tuple() | set() | frozenset() if depth < MAX_DEPTH:
-                return [_plain(item, depth + 1) for item in islice(value, MAX_ITEMS)]
+                return [_to_json(item, depth + 1) for item in islice(value, MAX_ITEMS)]
             case Mapping() | list() | tuple() | set() | frozenset():
                 return "…"
             case _:

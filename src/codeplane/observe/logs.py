@@ -106,7 +106,7 @@ class Logs:
             self._outputs = []
 
     def _emit(self, severity: int, values: Mapping[str, object]) -> None:
-        entry = LogEntry.of(at_ns=self._clock.now_ns(), severity=severity, values=values).redacted(self._redactor)
+        entry = LogEntry.of(at_ns=self._clock.now_ns(), severity=severity, values=values).redact(self._redactor)
         if severity >= ERROR:
             self.last_error = entry.error_facts()
         with self._lock:

@@ -102,10 +102,10 @@ class Metrics:
 
     def call_crashed(self, *, operation: str, call_id: str, error: BaseException) -> None:
         """Count and log a handler that broke, with its traceback."""
-        self._crashes.labels(self._known(operation)).inc()
+        self._crashes.labels(self._known_operation(operation)).inc()
         self._log.error("call crashed", operation=operation, call_id=call_id, exc_info=error)
 
-    def committed(self, *, events: int, spent_ns: int) -> None:
+    def count_commit(self, *, events: int, spent_ns: int) -> None:
         """Count one group commit of the log."""
         self._appended.inc(max(events, 0))
         self._commits.observe(spent_ns / SECOND_NS)
@@ -123,14 +123,14 @@ class Metrics:
         return generate_latest(self._registry), CONTENT_TYPE_PLAIN_0_0_4
 
     def _metrics_of(self, operation: str, status: str) -> tuple[Counter, Histogram]:
-        name, ending = self._known(operation), status if status in STATUSES else OTHER
+        name, ending = self._known_operation(operation), status if status in STATUSES else OTHER
         metrics = (self._calls.labels(name, ending), self._seconds.labels(name))
         if (name, ending) == (operation, status):
             # Unknown names are not cached: made-up names could fill the memory.
             self._counted[name, ending] = metrics
         return metrics
 
-    def _known(self, operation: str) -> str:
+    def _known_operation(self, operation: str) -> str:
         return operation if operation in self._operations else OTHER
 
 

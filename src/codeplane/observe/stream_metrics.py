@@ -18,7 +18,7 @@ class OpenStream:
         self._streams = streams
         self.position = position
 
-    def reached(self, position: int) -> None:
+    def mark_position(self, position: int) -> None:
         """Note that it has received everything up to a position."""
         self.position = position
 

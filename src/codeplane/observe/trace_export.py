@@ -46,7 +46,7 @@ class TraceExport(Collector):
         self.sent = 0
         self.dropped = 0
 
-    def finished(self, trace: Trace) -> None:
+    def end_trace(self, trace: Trace) -> None:
         """Queue a trace, unless its caller did not sample it; a full queue drops it."""
         if trace.remote is not None and not trace.remote.sampled:
             return

@@ -54,7 +54,7 @@ class TraceMetrics(Collector):
         self._signals = dict.fromkeys((*SIGNALS, OTHER), 0)
         self._files = 0
 
-    def finished(self, trace: Trace) -> None:
+    def end_trace(self, trace: Trace) -> None:
         """Count one call."""
         with self._lock:
             spans, other = self._spans, self._spans[OTHER]

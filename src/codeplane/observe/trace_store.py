@@ -31,7 +31,7 @@ class TraceStore:
         self._listeners = listeners
         self._lock = threading.Lock()
 
-    def finished(self, trace: Trace) -> None:
+    def end_trace(self, trace: Trace) -> None:
         """Keep a trace of a call that has ended."""
         arguments = trace.facts.get("arguments")
         if isinstance(arguments, dict):

@@ -65,7 +65,7 @@ class Tracing:
                 redactor=outward,
                 logger=logger,
             )
-        listeners = (metrics.finished, *([export.finished] if export is not None else []))
+        listeners = (metrics.end_trace, *([export.end_trace] if export is not None else []))
         traces = TraceStore(kept=config.traces, listeners=listeners)
         return cls(
             tracer=traces if config.traces or export is not None else None,

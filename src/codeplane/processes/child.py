@@ -40,7 +40,7 @@ class ReadPipe(asyncio.ReadTransport):
     def resume_reading(self) -> None:
         """Read whenever there is data."""
         if not self._file.closed:
-            self._loop.add_reader(self._file.fileno(), self._ready)
+            self._loop.add_reader(self._file.fileno(), self._on_readable)
 
     def is_closing(self) -> bool:
         """Whether the pipe is closed."""
@@ -53,7 +53,7 @@ class ReadPipe(asyncio.ReadTransport):
             self._file.close()
             self._protocol.connection_lost(None)
 
-    def _ready(self) -> None:
+    def _on_readable(self) -> None:
         try:
             data = self._file.read(_READ_BYTES)
         except OSError:

@@ -8,7 +8,7 @@ from codeplane.edit.batch import Change
 from codeplane.edit.consequences import Consequence
 from codeplane.edit.engine import AppliedChanges, Engine
 from codeplane.edit.scope import Scope
-from codeplane.index.files.paths import written
+from codeplane.index.files.paths import escape_bytes
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument
 from codeplane.kernel.operation import Assessment, Risk
@@ -117,7 +117,7 @@ def assess_plan(plans: PlanStore, plan_id: str, choice: Choice) -> Assessment:
     except CodePlaneError:
         # The run reports what is wrong with it, to callers who may call it.
         paths = ()
-    return Assessment(risk=Risk.WRITE, paths=tuple(map(written, paths)), whole=True)
+    return Assessment(risk=Risk.WRITE, paths=tuple(map(escape_bytes, paths)), whole=True)
 
 
 def _written_paths(plan: Plan, candidate: str, include: Sequence[str], exclude: Sequence[str]) -> tuple[str, ...]:

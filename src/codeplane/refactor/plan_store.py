@@ -6,7 +6,7 @@ from tempfile import NamedTemporaryFile
 
 import msgspec
 
-from codeplane.index.files.paths import written
+from codeplane.index.files.paths import escape_bytes
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import PlanNotFound
@@ -70,7 +70,7 @@ class PlanStore:
 
     def _write(self, plan: Plan) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        paths = tuple(map(written, plan.paths_of(plan.every)))
+        paths = tuple(map(escape_bytes, plan.paths_of(plan.every)))
         record = PlanRecord(spec=plan.spec, digest=plan.digest, expires_ns=plan.expires_ns, paths=paths)
         with NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
             file.write(msgspec.json.encode(record))

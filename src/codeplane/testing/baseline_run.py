@@ -92,7 +92,7 @@ class BaselineRuns:
             lambda run: Execution(
                 context=context, folder=folder, filters=filters, timeout_sec=timeout_sec, notify=run.notify
             ),
-            _unobserved,
+            _unobserved_state,
         )
         run.listener = listener
 
@@ -190,5 +190,5 @@ def _absent(wanted: Sequence[TargetSelection], present: set[str]) -> tuple[str, 
     return (f"{counted(absent, 'target')} not there yet",) if absent else ()
 
 
-async def _unobserved(before: EnvironmentState) -> tuple[str, EnvironmentState]:
+async def _unobserved_state(before: EnvironmentState) -> tuple[str, EnvironmentState]:
     raise AssertionError("a run without a state is not observed")

@@ -33,7 +33,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it failed or had an error."""
         return self.status in BAD
 
-    def bounded(self) -> "Case":
+    def cut_texts(self) -> "Case":
         """Return a copy with its texts cut to a length worth storing; a stack keeps its start and its end."""
         if len(self.message) <= MAX_MESSAGE and len(self.stack) <= MAX_STACK:
             return self

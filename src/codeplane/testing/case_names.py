@@ -62,10 +62,10 @@ def near_names(target: Target, name: str, texts: Sequence[str], facts: Sequence[
             if definition.name in tests and definition.kind in _TESTS:
                 whole[definition.name] = definition.path.replace(".", "::")
     # A prefix that all of them share makes none of them nearer.
-    bare = {_bare(test): test for test in tests}
-    own = _bare(own_name(runner, name).partition("[")[0])
+    bare = {_bare_name(test): test for test in tests}
+    own = _bare_name(own_name(runner, name).partition("[")[0])
     return [whole[bare[name]] for name in difflib.get_close_matches(own, list(bare), n=_MAX_NEAR, cutoff=_CUTOFF)]
 
 
-def _bare(name: str) -> str:
+def _bare_name(name: str) -> str:
     return re.sub(r"^(?:test_?|Test(?=[A-Z]))(?=.)", "", name)

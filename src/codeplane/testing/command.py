@@ -41,7 +41,7 @@ class Filters:
             return self.pattern
         return name_pattern(runner, names)
 
-    def unknown_to(self, runner: Runner) -> list[str]:
+    def list_unsupported(self, runner: Runner) -> list[str]:
         """Return the filters that a runner does not support."""
         missing = ["pattern"] if self.pattern and not runner.pattern else []
         return missing + (["tags"] if self.tags and not runner.tags else [])

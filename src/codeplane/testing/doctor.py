@@ -66,7 +66,7 @@ def unknown_runners(config: TestsConfig) -> tuple[str, ...]:
     """Return a message for each configured runner that is not known."""
     found = [(language, name) for language, name in config.runners.items() if name not in runners()]
     return tuple(
-        f"tests.runners names {name!r} for {language}, which is no known runner{_nearest(name)}"
+        f"tests.runners names {name!r} for {language}, which is no known runner{_nearest_name(name)}"
         for language, name in found
     )
 
@@ -114,7 +114,7 @@ def _state(programs: Programs, name: str, root: str) -> RunnerState:
     if program is None or problem:
         return RunnerState(name=name, roots=(root,), problem=problem, fix=programs.remedy(runner, root))
     first, *more = program.words
-    return RunnerState(name=name, roots=(root,), program=" ".join([programs.shown(Path(first)), *more]))
+    return RunnerState(name=name, roots=(root,), program=" ".join([programs.relative_path(Path(first)), *more]))
 
 
 def _custom_state(programs: Programs, name: str, word: str, root: str) -> RunnerState:
@@ -123,7 +123,7 @@ def _custom_state(programs: Programs, name: str, word: str, root: str) -> Runner
         return RunnerState(
             name=name, roots=(root,), problem=_not_found(word), fix=f"install {word}, or mend tests.custom"
         )
-    return RunnerState(name=name, roots=(root,), program=programs.shown(Path(program.words[0])))
+    return RunnerState(name=name, roots=(root,), program=programs.relative_path(Path(program.words[0])))
 
 
 def _merge_states(states: Iterable[RunnerState]) -> tuple[RunnerState, ...]:
@@ -138,6 +138,6 @@ def _not_found(name: str) -> str:
     return f"Test runner '{name}' not found in PATH"
 
 
-def _nearest(name: str) -> str:
+def _nearest_name(name: str) -> str:
     near = get_close_matches(name, runners(), n=1)
     return f" (did you mean {near[0]}?)" if near else ""

@@ -85,7 +85,7 @@ class EnvironmentLog:
         is_same = last.leftovers == state.leftovers and last.dependencies == state.dependencies
         return last.lineage if is_same else new_id("env")
 
-    def changed(self, code: str, state: EnvironmentState) -> tuple[str, ...]:
+    def find_changes(self, code: str, state: EnvironmentState) -> tuple[str, ...]:
         """Return the names of what changed since the last run; nothing if that ran other code."""
         last = self._read()
         if last is None or last.code != code:

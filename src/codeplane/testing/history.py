@@ -49,10 +49,10 @@ class History:
 
     def slowest(self, most: int) -> list[tuple[str, float, tuple[float, ...]]]:
         """Return the slowest targets, with the median in seconds and the last durations."""
-        timed = [(name, statistics.median(past.seconds), tuple(past.seconds)) for name, past in self._timed()]
+        timed = [(name, statistics.median(past.seconds), tuple(past.seconds)) for name, past in self._timed_targets()]
         return sorted(timed, key=lambda entry: -entry[1])[:most]
 
-    def _timed(self) -> list[tuple[str, TargetHistory]]:
+    def _timed_targets(self) -> list[tuple[str, TargetHistory]]:
         return [(name, past) for name, past in self._all().items() if past.seconds]
 
     def failed_targets(self) -> tuple[str, ...]:

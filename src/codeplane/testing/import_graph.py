@@ -62,15 +62,15 @@ class ImportCache:
             layout is not other for layout, other in zip(modules, self._modules, strict=True)
         ):
             paths = world.snapshot.files.keys()
-            self._found = _unaffected(self._found, set(self._paths) ^ paths, set(self._paths), set(paths))
+            self._found = _unaffected_imports(self._found, set(self._paths) ^ paths, set(self._paths), set(paths))
             self._modules, self._paths = modules, paths
         if not gone:
             return self._found
         paths = world.snapshot.files.keys()
-        return _unaffected(self._found, set(gone), {*paths, *gone}, set(paths))
+        return _unaffected_imports(self._found, set(gone), {*paths, *gone}, set(paths))
 
 
-def _unaffected(
+def _unaffected_imports(
     found: Mapping[str, FileImports], moved: set[str], before: set[str], now: set[str]
 ) -> dict[str, FileImports]:
     """Return the cached imports that stay true when these paths were added or removed."""
@@ -121,7 +121,7 @@ class ImportGraph:
         if held is None or changed is None or not self._are_all_texts(changed, held):
             reverse = self._reverse()
         else:
-            reverse = self._updated(held, changed)
+            reverse = self._update_importers(held, changed)
         if not self._world.missing:
             self._cache.reverse = reverse
         return reverse.importers
@@ -148,7 +148,7 @@ class ImportGraph:
             conftests=conftests,
         )
 
-    def _updated(self, held: ReverseImports, changed: Iterable[str]) -> ReverseImports:
+    def _update_importers(self, held: ReverseImports, changed: Iterable[str]) -> ReverseImports:
         """Return the importers after the contents of some files changed."""
         snapshot = self._world.snapshot
         imported, importers = dict(held.imported), dict(held.importers)

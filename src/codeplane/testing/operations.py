@@ -121,13 +121,13 @@ class TestOperations:
         await self._suite.record_at_head(result.state)
 
     def _warn(self, call: Call) -> None:
-        if missing := self._suite.unsandboxed():
+        if missing := self._suite.why_unsandboxed():
             call.warn(f"the tests ran without a sandbox, secrets files in their sight: {missing}")
 
     @assesses("test.run")
     def assess_run(self, request: RunRequest) -> Assessment:
         """Assess running the repository's code: sandboxed it can write only the workspace, else do what a shell can."""
-        missing = self._suite.unsandboxed()
+        missing = self._suite.why_unsandboxed()
         # Which machines that code would reach is not known before.
         remotes = ("*",) if self._suite.reaches_network() else ()
         if not missing:

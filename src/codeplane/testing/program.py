@@ -52,10 +52,10 @@ class Programs:
             return ""
         found = _INTERPRETER.match(_first_line(file))
         if found and not _is_program(Path(os.fsdecode(found[1]))):
-            return f"{self.shown(file)} starts {os.fsdecode(found[1])}, which does not exist"
+            return f"{self.relative_path(file)} starts {os.fsdecode(found[1])}, which does not exist"
         interpreter = _interpreter(file) if runner.module else None
         if interpreter is not None and not _has_module(interpreter, runner.module):
-            return f"{runner.module} is not installed for {self.shown(interpreter)}"
+            return f"{runner.module} is not installed for {self.relative_path(interpreter)}"
         return ""
 
     def remedy(self, runner: Runner, root: str) -> str:
@@ -63,10 +63,14 @@ class Programs:
         for install in runner.install:
             for folder in self._upwards(root):
                 if _holds(folder / install.file, install.contains):
-                    return install.command if folder == self._root else f"cd {self.shown(folder)} && {install.command}"
+                    return (
+                        install.command
+                        if folder == self._root
+                        else f"cd {self.relative_path(folder)} && {install.command}"
+                    )
         return runner.hint
 
-    def shown(self, file: Path) -> str:
+    def relative_path(self, file: Path) -> str:
         """Return a path relative to the repository's root, or unchanged if it is elsewhere."""
         return str(file.relative_to(self._root)) if file.is_relative_to(self._root) else str(file)
 

@@ -104,7 +104,7 @@ class Ranking:
     def _evidence(self, changed: Mapping[str, Lines], reach: set[str]) -> "list[tuple[str, float, str]]":
         found: list[tuple[str, float, str]] = []
         for path in changed:
-            found += self._named_after(path)
+            found += self._tests_by_name(path)
         best: dict[_Place, float] = {}
         heap: list[tuple[float, str, int, str]] = []
 
@@ -204,7 +204,7 @@ class Ranking:
             ]
         return list(found.items())
 
-    def _named_after(self, path: str) -> list[tuple[str, float, str]]:
+    def _tests_by_name(self, path: str) -> list[tuple[str, float, str]]:
         """Return the tests whose file is named after the changed one."""
         found = []
         for other, target_id in self._targets.items():
@@ -232,7 +232,7 @@ class Ranking:
 
     def _distinctiveness(self, name: str) -> float:
         """Return how well a name alone identifies a definition: worse for a name that many have."""
-        definers = {symbol.path for symbol in self._store.named(name, limit=30)} - set(self._targets)
+        definers = {symbol.path for symbol in self._store.find_symbols(name, limit=30)} - set(self._targets)
         return 1.0 / (1.0 + math.log(max(1, len(definers)), 2)) if len(name) > 2 else 0.1
 
     def _hits(self, path: str, name: str) -> Sequence[int]:

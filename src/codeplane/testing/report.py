@@ -43,7 +43,7 @@ def parse_cases(report_format: str, data: bytes) -> list[Case]:
     cases = _READERS[report_format](data)
     if len(cases) > MAX_CASES:
         raise UnreadableReport(f"the report has {len(cases):,} cases, and at most {MAX_CASES:,} are read")
-    return [case.bounded() for case in cases]
+    return [case.cut_texts() for case in cases]
 
 
 def formats() -> Iterable[str]:

@@ -40,7 +40,7 @@ class RunRequest(WorkspaceRequest):
 
     @model_validator(mode="before")
     @classmethod
-    def _lifted(cls, values: object) -> object:
+    def _lift_filter(cls, values: object) -> object:
         """What is asked under `filter` is asked beside it."""
         if isinstance(values, dict) and isinstance(values.get("filter"), dict):
             rest = {key: value for key, value in values.items() if key != "filter"}

@@ -28,7 +28,7 @@ _CODE = re.compile(r" \[ERR_\w+\]:")
 _PLAIN = re.compile(r"\s*(?:Hint: make sure|Traceback\b|ImportError while (?:importing|loading)|[~^\s]+$)")
 
 
-def _plain(line: str) -> str:
+def _strip_marks(line: str) -> str:
     return _CODE.sub(":", line.removeprefix("E  ").strip())
 
 
@@ -111,7 +111,9 @@ class FailedTest(Result):
                 continue
             deeper = line.startswith("    ") and not line.lstrip().startswith("at ")
             foreign = _FOREIGN.search(line) is not None or (foreign and deeper)
-            is_repeated = _plain(line) in headline or _plain(line) in self.message or _PLAIN.match(line) is not None
+            is_repeated = (
+                _strip_marks(line) in headline or _strip_marks(line) in self.message or _PLAIN.match(line) is not None
+            )
             if not foreign and not is_repeated:
                 lines.append(line.rstrip()[:240])
         if any(line.lstrip().startswith("at ") for line in lines):

@@ -281,7 +281,7 @@ class Run:
         ended = [(outcome.target_id, case) for outcome in fresh for case in outcome.cases]
         return {_test_id(target_id, case): not case.is_bad for target_id, case in ended if case.status != "skipped"}
 
-    def failed(self) -> tuple[FailedCase, ...]:
+    def failed_cases(self) -> tuple[FailedCase, ...]:
         """Return every test that failed."""
         outcomes = sorted(self.execution.outcomes.values(), key=lambda outcome: outcome.target_id)
         return tuple(

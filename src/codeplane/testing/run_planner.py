@@ -93,7 +93,7 @@ class RunPlanner:
         self._catalog.refuse_unrunnable(wanted)
         state, environment = await asyncio.to_thread(self._states, wanted)
         lineage = self._environments.lineage(environment)
-        if changed := self._environments.changed(state, environment):
+        if changed := self._environments.find_changes(state, environment):
             notes = (*notes, f"same code as in the last run, but changed since: {', '.join(changed[:_SHOWN_CHANGED])}")
         return RunPlan(
             began_at=rfc3339(self._clock.now_ns()),
@@ -222,7 +222,7 @@ def _check(wanted: list[TargetSelection], filters: Filters) -> None:
                 f"{target.runner_name} takes the name of a test as its pattern, and one is given beside",
                 hint="name the test, or give a pattern",
             )
-        if target.runner is not None and target.custom is None and (unknown := filters.unknown_to(target.runner)):
+        if target.runner is not None and target.custom is None and (unknown := filters.list_unsupported(target.runner)):
             raise InvalidArgument(
                 f"{target.runner_name} cannot be given {' or '.join(unknown)}",
                 hint="name targets of other runners, or leave it out",

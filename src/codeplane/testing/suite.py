@@ -103,14 +103,14 @@ class Suite:
             return []
         return self._sandbox.hidden_secrets(Enclosure(root=self._root, secrets=self._config.secrets))
 
-    def unsandboxed(self) -> str:
+    def why_unsandboxed(self) -> str:
         """Say why tested code would run without a sandbox though none was switched off; empty if it would not."""
         # If a sandbox is required, nothing runs without it, so there is nothing to approve.
         return self._sandbox.missing() if self._config.sandbox == "auto" else ""
 
     def reaches_network(self) -> bool:
         """Whether tested code could reach other machines."""
-        return self._config.network or self._config.sandbox == "off" or bool(self.unsandboxed())
+        return self._config.network or self._config.sandbox == "off" or bool(self.why_unsandboxed())
 
     async def targets(self) -> tuple[Target, ...]:
         """Return all targets on disk, including tests that were written a moment ago."""
@@ -155,7 +155,7 @@ class Suite:
                 hint=f"{did[2:]}{near}" if name else "test_discover lists the files; without ::name all of one is run",
                 details={"not_found": list(result.not_found)},
             )
-        return result, run.failed()
+        return result, run.failed_cases()
 
     async def start(self, request: RunRequest, *, listener: Listener | None = None) -> Run:
         """Start a run; refuse a request that cannot be run at all."""
@@ -230,7 +230,7 @@ class Suite:
 
     async def preview(self, request: RunRequest) -> Preview:
         """Show a person the commands and folders of a run, and what it may reach."""
-        return await self._planner.preview(request, unsandboxed=self.unsandboxed())
+        return await self._planner.preview(request, unsandboxed=self.why_unsandboxed())
 
     def run_ids(self) -> list[str]:
         """Return the stored runs, the newest first."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from codeplane.kernel.actor import Caller
-from codeplane.kernel.arguments import understood
+from codeplane.kernel.arguments import normalise_arguments
 from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.config import TrustConfig
 from codeplane.kernel.errors import CodePlaneError, PolicyDenied
@@ -173,13 +173,15 @@ class CallAuthority:
             else assessment,
             context=context,
             # As the operation reads them, so that another spelling cannot evade a rule.
-            arguments=understood(call.request) if call.request and self._policy.input_use.reads("arguments") else None,
+            arguments=normalise_arguments(call.request)
+            if call.request and self._policy.input_use.reads("arguments")
+            else None,
         )
 
 
 def _hint(call: Call, decision: Decision) -> str:
     """The hint of a decision, with the command for this very call."""
-    arguments = {} if call.request is None else understood(call.request)
+    arguments = {} if call.request is None else normalise_arguments(call.request)
     return with_arguments(decision.hint, call.operation.name, call.actor, arguments)
 
 

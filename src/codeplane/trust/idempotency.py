@@ -173,7 +173,7 @@ class IdempotencyKeys:
         if status in CUT_OFF:
             raise OutcomeUnknown(f"call {call_id} with this key was interrupted", details={"call_id": call_id})
         if error is None and result_hash is None:
-            raise await self._done_unanswered(call_id)
+            raise await self._result_gone(call_id)
         if error is not None:
             return StoredOutcome(error=_error(str(status), json.loads(error)))
         data = await self._log.get(str(result_hash))
@@ -206,7 +206,7 @@ class IdempotencyKeys:
                 details={"call_id": call_id, "running": True},
             ) from None
 
-    async def _done_unanswered(self, call_id: str | None) -> ResultGone:
+    async def _result_gone(self, call_id: str | None) -> ResultGone:
         """The error for a call that was cut off after it had made its change."""
         events = await self._log.query(EventQuery(call_id=call_id, types=(CALL_FINISHED,), limit=1))
         payload = events[0].payload if events else {}

@@ -18,7 +18,7 @@ class RightsRevocation:
         reason = f"{actor_id} was revoked"
         ended = 0
         if everything:
-            for grant in self._grants.held_by(actor_id):
+            for grant in self._grants.grants_of(actor_id):
                 await self._grants.revoke(grant, actor=call.actor, reason=reason, correlation=call.correlation)
                 ended += 1
         questions = await self._approvals.end_for(actor_id, reason=reason)

@@ -50,9 +50,9 @@ def chunk(text: bytes, boundaries: Sequence[tuple[int, int]]) -> list[Chunk]:
     lines = _line_starts(text)
     places = _places(text, lines)
     ranges = sorted(
-        {_snapped(places, start, end) for start, end in boundaries}, key=lambda range_: (range_[0], -range_[1])
+        {_snap_range(places, start, end) for start, end in boundaries}, key=lambda range_: (range_[0], -range_[1])
     )
-    cuts = _merged(_cuts(places, ranges, len(text)), len(text))
+    cuts = _merge_small(_cuts(places, ranges, len(text)), len(text))
     return [
         Chunk(start=start, end=end, start_line=bisect_right(lines, start), end_line=bisect_right(lines, end - 1))
         for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)
@@ -81,7 +81,7 @@ def _places(text: bytes, lines: list[int]) -> list[int]:
     return places
 
 
-def _snapped(places: list[int], start: int, end: int) -> tuple[int, int]:
+def _snap_range(places: list[int], start: int, end: int) -> tuple[int, int]:
     """A range widened to allowed cuts, as indexes into them."""
     return bisect_right(places, start) - 1, bisect_left(places, end)
 
@@ -130,7 +130,7 @@ def _by_lines(places: list[int], low: int, high: int) -> list[int]:
     return cuts
 
 
-def _merged(cuts: list[int], length: int) -> list[int]:
+def _merge_small(cuts: list[int], length: int) -> list[int]:
     """Merge chunks under the minimum size into the next one, or the previous one."""
     ends = [*cuts[1:], length]
     starts: list[int] = []

@@ -80,12 +80,12 @@ class EndpointEmbedder:
                 status, answer = self._post(body)
             except (OSError, http.client.HTTPException) as error:
                 if attempt == _ATTEMPTS:
-                    raise self._failed(f"does not answer: {error or type(error).__name__}") from error
+                    raise self._failure(f"does not answer: {error or type(error).__name__}") from error
             else:
                 if status == 200:
                     return answer
                 if attempt == _ATTEMPTS or (status != 429 and status < 500):
-                    raise self._failed(f"answers {status}: {answer[:200].decode(errors='replace')}")
+                    raise self._failure(f"answers {status}: {answer[:200].decode(errors='replace')}")
             self._pause(0.5 * 2 ** (attempt - 1))
         raise AssertionError("the last attempt returns or raises")
 
@@ -103,7 +103,7 @@ class EndpointEmbedder:
         finally:
             connection.close()
         if len(answer) > _MAX_ANSWER:
-            raise self._failed(f"answers with more than {_MAX_ANSWER} bytes")
+            raise self._failure(f"answers with more than {_MAX_ANSWER} bytes")
         return response.status, answer
 
     def _vectors(self, answer: bytes, count: int) -> NDArray[np.float32]:
@@ -115,12 +115,12 @@ class EndpointEmbedder:
             with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused below
                 matrix = np.array([rows[index] for index in range(count)], np.float32)
         except (ValueError, KeyError, TypeError, OverflowError) as error:
-            raise self._failed(f"answers with something else than vectors: {error}") from error
+            raise self._failure(f"answers with something else than vectors: {error}") from error
         if matrix.shape != (count, self.dimensions):
-            raise self._failed(f"answers with {matrix.shape[1:]} dimensions, not {self.dimensions}")
+            raise self._failure(f"answers with {matrix.shape[1:]} dimensions, not {self.dimensions}")
         if not np.isfinite(matrix).all():
-            raise self._failed("answers with numbers that are not finite")
+            raise self._failure("answers with numbers that are not finite")
         return matrix
 
-    def _failed(self, what: str) -> EmbedderFailed:
+    def _failure(self, what: str) -> EmbedderFailed:
         return EmbedderFailed(f"the endpoint for {self.name} {what}")

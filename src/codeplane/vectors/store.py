@@ -81,7 +81,7 @@ class VectorStore:
         self._pending: dict[str, tuple[Entry, bytes]] = {}
         self._written = rows
         self._number = max((entry.number for entry in entries.values()), default=0)
-        self._view = self._sound(_View(generation=generation, entries=entries, rows=self._mapped(generation, rows)))
+        self._view = self._sound(_View(generation=generation, entries=entries, rows=self._map_rows(generation, rows)))
         self._forget_others(generation)
 
     @property
@@ -150,7 +150,7 @@ class VectorStore:
             self._view = _View(
                 generation=view.generation,
                 entries={**view.entries, **added},
-                rows=self._mapped(view.generation, self._written),
+                rows=self._map_rows(view.generation, self._written),
             )
             self._pending = {}
 
@@ -165,7 +165,7 @@ class VectorStore:
                 hint="embed the query with the model the store was opened for",
             )
         view = self._view
-        chosen = self._chosen(view, digests)
+        chosen = self._choose_rows(view, digests)
         if limit < 1 or not chosen.digests:
             return []
         try:
@@ -190,7 +190,7 @@ class VectorStore:
             )
         ]
 
-    def _chosen(self, view: _View, digests: Sequence[str]) -> _Chosen:
+    def _choose_rows(self, view: _View, digests: Sequence[str]) -> _Chosen:
         """The rows of the digests, cached for the last tuple."""
         last = self._last
         if last is not None and last.view is view and last.asked is digests:
@@ -265,7 +265,7 @@ class VectorStore:
             self._file.close()
             self._file = self._open(generation, rows)
             self._written = rows
-            self._view = _View(generation=generation, entries=entries, rows=self._mapped(generation, rows))
+            self._view = _View(generation=generation, entries=entries, rows=self._map_rows(generation, rows))
             self._forget_others(generation)
             return len(view.rows) - rows
 
@@ -277,7 +277,7 @@ class VectorStore:
     def _sound(self, view: _View) -> _View:
         """Drop damaged entries, so that they are made again."""
         raw = view.rows.view(np.uint8).data
-        damaged = self._table.damaged(view.entries, raw, self._kind.itemsize)
+        damaged = self._table.find_damaged(view.entries, raw, self._kind.itemsize)
         if not damaged:
             return view
         self._table.drop(view.entries[digest].number for digest in damaged)
@@ -306,7 +306,7 @@ class VectorStore:
             pass  # its buffer could not be written, which is why we are here
         self._file = self._open(self._view.generation, rows)
 
-    def _mapped(self, generation: int, rows: int) -> NDArray[np.void]:
+    def _map_rows(self, generation: int, rows: int) -> NDArray[np.void]:
         return map_rows(self._path(generation), self._dimensions, rows)
 
     def _path(self, generation: int) -> Path:

@@ -81,7 +81,7 @@ class VectorTable:
             entries[digest] = Entry(number=number, first=first, rows=count, sum=total)
         return entries
 
-    def damaged(self, entries: Mapping[str, Entry], rows: memoryview, size: int) -> list[str]:
+    def find_damaged(self, entries: Mapping[str, Entry], rows: memoryview, size: int) -> list[str]:
         """Digests whose chunks or rows do not match their checksum."""
         spans_by_number = dict(self._connection.execute("SELECT number, spans FROM vectors"))
         return [
@@ -115,7 +115,7 @@ class VectorTable:
             self._connection.executemany(
                 "INSERT INTO vectors VALUES (?, ?, ?, ?, ?, ?)",
                 (
-                    (entry.number, _stored(digest), entry.first, entry.rows, packed, entry.sum)
+                    (entry.number, _stored_digest(digest), entry.first, entry.rows, packed, entry.sum)
                     for digest, (entry, packed) in entries.items()
                 ),
             )
@@ -179,7 +179,7 @@ class VectorTable:
         return connection
 
 
-def _stored(digest: str) -> bytes | str:
+def _stored_digest(digest: str) -> bytes | str:
     """A digest as bytes if it is hexadecimal, else unchanged."""
     try:
         raw = bytes.fromhex(digest)

@@ -193,7 +193,7 @@ def build_edits(
     )
     unfinished = None
     if not pending.is_empty:
-        unfinished = _unfinished(foundation, writer)
+        unfinished = _build_recovery(foundation, writer)
         recovered += _log_recovered(foundation, _run_apart(unfinished.recover()))
     git_reversal = GitReversal(writer)
     if not pending.reversals.is_empty:
@@ -257,7 +257,7 @@ def _exclude_git_folders(foundation: Foundation, root: Path) -> None:
         foundation.logs.logger("git").warning("git's own folder is not excluded from the work tree", error=str(error))
 
 
-def _unfinished(foundation: Foundation, writer: Writer) -> MutationRecovery:
+def _build_recovery(foundation: Foundation, writer: Writer) -> MutationRecovery:
     logger = foundation.logs.logger("git")
     return MutationRecovery(
         writer.undo_parts, lambda warning: logger.warning("recovering a git mutation", warning=warning)

@@ -179,8 +179,8 @@ def _log(start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Pr
     def committed(events: int, spent_ns: int) -> None:
         # A failed commit is reported with no events.
         if events:
-            start.health.committed()
-        metrics.committed(events=events, spent_ns=spent_ns)
+            start.health.note_commit()
+        metrics.count_commit(events=events, spent_ns=spent_ns)
 
     return SqliteLog(
         path=start.workspace.ledger,
@@ -188,7 +188,7 @@ def _log(start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Pr
         config=start.loaded.config.ledger,
         clock=start.clock,
         on_commit=committed,
-        on_lost=start.health.failed,
+        on_lost=start.health.note_failure,
         redactor=redactor,
         shared=start.shared,
     )

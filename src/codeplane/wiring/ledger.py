@@ -95,5 +95,5 @@ class LedgerWiring(PlaneWiring):
             await self.foundation.log.append([Draft(stream="system", type="storage.recovered", payload=payload)])
         except CodePlaneError:
             return
-        health.recorded(lost)
+        health.note_losses(lost)
         self._logger.warning("the ledger can be written again", **payload)

@@ -88,7 +88,7 @@ def build_repository(
     include = NOTHING_INCLUDED if attached else IncludeRules(foundation.config.index.include)
     index = _index(foundation, root, home, repo, stream, secrets, include, serving=(hidden or home).parent)
     knowledge = Knowledge(
-        fresh=index.ready,
+        fresh=index.wait_until_ready,
         wait_for_facts=index.wait_for_facts,
         wait_for_vectors=index.wait_for_vectors,
         store=index.store,
@@ -99,7 +99,7 @@ def build_repository(
     contexts = ContextOperations(
         home=home,
         root=root,
-        fresh=index.ready,
+        fresh=index.wait_until_ready,
         parsers=index.parsers,
         is_indexed=lambda: index.newest() is not None,
     )
@@ -203,7 +203,7 @@ def _index(
             secrets=secrets,
             include=include,
             saw=saw,
-            reconciled=foundation.reconciles.reconciled,
+            reconciled=foundation.reconciles.count_pass,
         ),
         fresh=lambda indexer: SnapshotSource(
             indexer=indexer, clock=foundation.clock, verify_after_sec=config.verify_after_sec

@@ -59,7 +59,7 @@ def build_workspaces(foundation: Foundation) -> tuple[Workspaces, WorkspaceOpera
             repo=GitRepo(attached.root),
             stream=f"{STREAM}/{attached.name}",
             attached=True,
-            before=_enclosed(workspace, attached.root, foundation.secrets),
+            before=_enclosure(workspace, attached.root, foundation.secrets),
             hidden=workspace.home,
         )
         leases = Leases()
@@ -80,7 +80,7 @@ def build_workspaces(foundation: Foundation) -> tuple[Workspaces, WorkspaceOpera
     return workspaces, operations
 
 
-def _enclosed(workspace: Workspace, root: Path, secrets: SecretFiles) -> Before | None:
+def _enclosure(workspace: Workspace, root: Path, secrets: SecretFiles) -> Before | None:
     """What encloses the git that reads a folder inside the serving repository.
 
     Tests and commands can write all of it, also its git settings, and git would run the filters they name.

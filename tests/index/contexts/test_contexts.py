@@ -49,17 +49,17 @@ def test_a_family_has_one_context_several_or_none() -> None:
     ],
 )
 def test_changes_that_can_move_a_context_are_noticed(path: str) -> None:
-    assert Tree(REPO).contexts().changed(["a/long/name.go", path])
+    assert Tree(REPO).contexts().may_change(["a/long/name.go", path])
 
 
 @requirement("CTX-08")
 @pytest.mark.parametrize("path", ["a/long/name.go", "a/long/new.go", "x.c", "top.go", "node_modules/x/package.json"])
 def test_changes_that_cannot_are_not(path: str) -> None:
-    assert not Tree(REPO).contexts().changed([path])
+    assert not Tree(REPO).contexts().may_change([path])
 
 
 def test_nothing_changed_is_no_change() -> None:
-    assert not Tree(REPO).contexts().changed([])
+    assert not Tree(REPO).contexts().may_change([])
 
 
 def test_an_empty_repository_has_no_valid_context() -> None:

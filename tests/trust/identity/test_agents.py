@@ -266,7 +266,7 @@ async def test_revoking_an_agent_ends_all_it_holds_and_nothing_else(tmp_path: Pa
     async with desk(tmp_path) as opened:
         first, second, other = await opened.agent("a"), await opened.agent("a"), await opened.agent("b")
         session = await opened.call(AgentToken, "agent.session", holding(first.token))
-        watching = asyncio.ensure_future(opened.identities.ended(holding(session.token)))
+        watching = asyncio.ensure_future(opened.identities.wait_for_end(holding(session.token)))
         await asyncio.sleep(0)
         ended = await opened.call(RevokedTokens, "agent.revoke", agent="a")
         assert set(ended.token_ids) == {first.token_id, second.token_id, session.token_id}
@@ -341,7 +341,7 @@ async def test_dropping_the_old_key_ends_its_tokens_at_once(tmp_path: Path) -> N
     async with desk(tmp_path) as opened:
         old = await opened.agent()
         assert refused(opened, old.token) is None
-        watching = asyncio.ensure_future(opened.identities.ended(holding(old.token)))
+        watching = asyncio.ensure_future(opened.identities.wait_for_end(holding(old.token)))
         await asyncio.sleep(0)
         rotated = await opened.call(RotatedKeys, "agent.rotate_keys", now=True)
         assert rotated.ended == (old.token_id,)

@@ -200,7 +200,7 @@ async def test_revocation_is_felt_by_what_runs(tmp_path: Path) -> None:
     async with desk(tmp_path) as opened:
         gone, stays = await opened.pair("gone"), await opened.pair("stays")
         ends = [
-            asyncio.ensure_future(opened.identities.ended(caller))
+            asyncio.ensure_future(opened.identities.wait_for_end(caller))
             for caller in (holding(gone.token), holding(gone.token, "mcp"), holding(stays.token), OWNER, MCP)
         ]
         await asyncio.sleep(0)
@@ -213,7 +213,7 @@ async def test_revocation_is_felt_by_what_runs(tmp_path: Path) -> None:
         assert not any(end.done() for end in ends[2:])
         for end in ends[2:]:
             end.cancel()
-        assert isinstance(await opened.identities.ended(holding(gone.token)), Unauthorized)
+        assert isinstance(await opened.identities.wait_for_end(holding(gone.token)), Unauthorized)
 
 
 async def test_a_stream_ends_when_its_device_is_revoked(tmp_path: Path) -> None:
@@ -232,7 +232,7 @@ async def test_a_lease_that_ends_is_felt_by_what_runs(tmp_path: Path) -> None:
     async with desk(tmp_path) as opened:
         token = (await opened.pair()).token
         other = await opened.pair()
-        end = asyncio.ensure_future(opened.identities.ended(holding(token)))
+        end = asyncio.ensure_future(opened.identities.wait_for_end(holding(token)))
         await asyncio.sleep(0)
         opened.clock.advance(31 * DAY)
         # Whatever changes makes everyone look at the clock.

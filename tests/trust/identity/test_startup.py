@@ -161,5 +161,5 @@ async def test_what_a_person_granted_is_theirs_in_the_audit_and_bounds_are_told(
         held = await opened.conveyor.call("capability.list", {}, agent)
         assert held.result is not None
         assert "read_files, write_files allowed_paths=['src/**']" in held.result.text()
-        (grant,) = opened.trust.grants.held_by("agent_crew")
+        (grant,) = opened.trust.grants.grants_of("agent_crew")
         assert (await owner(opened, "capability.revoke", grant_id=grant.grant_id[-6:]))["status"] == "REVOKED"

@@ -151,9 +151,9 @@ async def test_no_content_is_given_while_a_hook_or_filter_has_the_network(
 async def test_commands_without_hooks_or_network_do_not_keep_content_back() -> None:
     runs = OnlineRuns()
     with runs.run():
-        assert not await runs.ended(0.01)
+        assert not await runs.wait_for_end(0.01)
         runs.dismiss()
-        assert await runs.ended(0.01)
+        assert await runs.wait_for_end(0.01)
 
 
 async def test_without_bubblewrap_such_a_commit_is_asked_about(

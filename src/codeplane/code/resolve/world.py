@@ -103,7 +103,7 @@ class World:
 
     def find_definitions(self, name: str, *, limit: int) -> tuple[list[tuple[str, int]], bool]:
         """Return the definitions of a name, each as its file and the position there, and whether these are all."""
-        listed = self._store.named(name, limit=limit)
+        listed = self._store.find_symbols(name, limit=limit)
         files = self.snapshot.files
         known = [entry for entry in listed if entry.file in files]
         # The names of another text of a file say nothing about this one: they are still to come.

@@ -14,7 +14,7 @@ from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.undo.preview import MUTATION, UndoPreview
 from codeplane.edit.undo.visibility import require_visible, visible_mutations
 from codeplane.edit.write_files import summary
-from codeplane.index.files.paths import shown, written
+from codeplane.index.files.paths import escape_bytes, shown
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import CALL_STARTED
@@ -191,7 +191,7 @@ class UndoOperations:
         if record is None:
             # The call itself says why there is none, to callers who may make it.
             return Assessment(risk=Risk.WRITE, whole=True)
-        return Assessment(risk=Risk.WRITE, paths=tuple(map(written, record.paths)), whole=True)
+        return Assessment(risk=Risk.WRITE, paths=tuple(map(escape_bytes, record.paths)), whole=True)
 
     async def _reverse(self, call: Call, request: UndoRequest, *, wanted: State) -> UndoResult:
         # An approval names the mutation.

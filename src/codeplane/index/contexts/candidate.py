@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from codeplane.index.files.paths import written
+from codeplane.index.files.paths import escape_bytes
 
 Status: TypeAlias = Literal["pending", "detached", "valid", "failed", "empty"]
 # A path's place in the order in which a probe looks at files: shortest first, then by name.
@@ -48,7 +48,7 @@ class Context:
 
 def context_id(family: str, root: str) -> str:
     """A stable id made of family and root, such as `python:apps/api` or `go:.`."""
-    return f"{family}:{written(root) or '.'}"
+    return f"{family}:{escape_bytes(root) or '.'}"
 
 
 def fallback(family: str | None) -> Context:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, m
 
 from codeplane.index.contexts.candidate import Candidate
 from codeplane.index.contexts.family import FAMILY, family_of_language
-from codeplane.index.files.paths import canonical, written
+from codeplane.index.files.paths import canonical, escape_bytes
 from codeplane.kernel.errors import PathDenied
 
 VERSION = 1
@@ -72,7 +72,7 @@ class Choice(_Part):
 
     def id_at(self, root: str) -> str:
         """The entry's id at a root; the root is appended if the entry names several."""
-        return self.id if len(self.workspace_roots) == 1 else f"{self.id}:{written(root) or '.'}"
+        return self.id if len(self.workspace_roots) == 1 else f"{self.id}:{escape_bytes(root) or '.'}"
 
 
 class ContextsDocument(_Part):
@@ -101,7 +101,7 @@ class Choices:
     entries: tuple[Choice, ...] = ()
     defaults: Defaults = field(default_factory=Defaults)
 
-    def applied(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+    def apply_to(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         """Apply the choices to candidates."""
         by_root = {(each.family, each.root): each for each in candidates}
         for entry in self.entries:

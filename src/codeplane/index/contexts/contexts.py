@@ -32,7 +32,7 @@ class Contexts:
                 choices = file.load()
             except CodePlaneError as error:
                 problem = error
-        contexts = probe_candidates(choices.applied(discover(listed, read)), listed, read, parse)
+        contexts = probe_candidates(choices.apply_to(discover(listed, read)), listed, read, parse)
         if file is not None and problem is None:
             try:
                 file.write(contexts)
@@ -49,7 +49,7 @@ class Contexts:
         count = len(self.valid(family))
         return "none" if count == 0 else "single" if count == 1 else "multiple"
 
-    def changed(self, paths: Iterable[str]) -> bool:
+    def may_change(self, paths: Iterable[str]) -> bool:
         """Whether changed files can affect any context, so that discovery must run again."""
         return any(is_marker(path) or path == f".codeplane/{NAME}" or self._is_evidence(path) for path in paths)
 

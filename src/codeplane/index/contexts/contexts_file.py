@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from codeplane.index.contexts.candidate import Context
 from codeplane.index.contexts.choice import VERSION, Choices, ContextsDocument
 from codeplane.index.contexts.yaml_depth import TooDeep, check_depth
-from codeplane.index.files.paths import written
+from codeplane.index.files.paths import escape_bytes
 from codeplane.kernel.errors import ConfigInvalid, SchemaTooNew, StorageFailed
 
 NAME = "contexts.yaml"
@@ -120,7 +120,7 @@ class _Reading:
         except yaml.YAMLError as error:
             self._refuse(1, f"not YAML: {' '.join(str(error).split())[:200]}")
         if self._root is not None:
-            self._value = self._plain(self._root, (), set())
+            self._value = self._to_value(self._root, (), set())
 
     def choices(self) -> Choices:
         value = None if self._root is None else self._value
@@ -149,20 +149,20 @@ class _Reading:
                     return key.start_mark.index, len(self._text) if newline < 0 else newline + 1
         return len(self._text), len(self._text)
 
-    def _plain(self, node: yaml.Node, path: _Path, seen: set[int]) -> object:
+    def _to_value(self, node: yaml.Node, path: _Path, seen: set[int]) -> object:
         line = node.start_mark.line + 1
         self._lines[path] = line
         if id(node) in seen:
             self._refuse(line, "aliases (*) are not taken")
         seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
-            return [self._plain(each, (*path, at), seen) for at, each in enumerate(node.value)]
+            return [self._to_value(each, (*path, at), seen) for at, each in enumerate(node.value)]
         if isinstance(node, yaml.MappingNode):
             mapping: dict[str, object] = {}
             for key, value in node.value:
                 if not isinstance(key, yaml.ScalarNode) or key.value in mapping:
                     self._refuse(key.start_mark.line + 1, f"the key {str(key.value)[:80]!r} is not plain, or not new")
-                mapping[key.value] = self._plain(value, (*path, key.value), seen)
+                mapping[key.value] = self._to_value(value, (*path, key.value), seen)
             return mapping
         return _scalar(node)
 
@@ -209,11 +209,11 @@ def _row(context: Context) -> dict[str, object]:
     row: dict[str, object] = {
         "id": context.id,
         "family": context.family,
-        "root": written(context.root) or ".",
+        "root": escape_bytes(context.root) or ".",
         "status": context.status,
     }
     if context.reason:
-        row["reason"] = written(context.reason)[:_REASON]
+        row["reason"] = escape_bytes(context.reason)[:_REASON]
     if context.markers:
-        row["markers"] = [written(marker) for marker in context.markers[:_MARKERS]]
+        row["markers"] = [escape_bytes(marker) for marker in context.markers[:_MARKERS]]
     return row

@@ -23,7 +23,7 @@ class FolderGlob:
         self._matches = None if self.is_literal else _compile(self.literal)
 
     @classmethod
-    def named(cls, folder: str) -> "FolderGlob":
+    def for_folder(cls, folder: str) -> "FolderGlob":
         """A glob that matches exactly one folder name."""
         return cls(folder, is_literal=True)
 

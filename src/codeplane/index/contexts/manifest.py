@@ -103,7 +103,7 @@ def _go_work(path: str, text: str) -> Fence | None:
         inside, line = inside and token != ")", []
     if inside:
         raise Malformed("a use block is not closed")
-    folders = [FolderGlob.named(_unquote(each)) for each in used]
+    folders = [FolderGlob.for_folder(_unquote(each)) for each in used]
     return Fence(marker=path, members=tuple(folders), lists_itself=True)
 
 
@@ -115,7 +115,7 @@ def _unquote(token: str) -> str:
 
 def _gradle(path: str, text: str) -> Fence | None:
     settings = gradle_settings(text)
-    members = tuple(FolderGlob.named(folder) for folder in settings.folders)
+    members = tuple(FolderGlob.for_folder(folder) for folder in settings.folders)
     return Fence(marker=path, members=members, permissive=bool(settings.dynamic), reason=settings.dynamic)
 
 
@@ -129,12 +129,12 @@ def _globs(path: str, listed: Iterable[str]) -> Fence:
 
 def _compile(patterns: Iterable[str]) -> tuple[FolderGlob, ...]:
     try:
-        return tuple(FolderGlob(pattern) for pattern in _few(dict.fromkeys(patterns)))
+        return tuple(FolderGlob(pattern) for pattern in _limit_patterns(dict.fromkeys(patterns)))
     except NotAGlob as error:
         raise Malformed(str(error)) from None
 
 
-def _few(patterns: Iterable[str]) -> list[str]:
+def _limit_patterns(patterns: Iterable[str]) -> list[str]:
     listed = list(patterns)
     if sum(not SPECIAL.isdisjoint(each) for each in listed) > MAX_GLOBS:
         raise Malformed(f"more than {MAX_GLOBS} globs")

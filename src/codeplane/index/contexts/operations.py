@@ -166,7 +166,7 @@ class ContextOperations:
     def _of(self, snapshot: Snapshot) -> Contexts:
         written = stamp_of(str(self._file))
         last = self._last
-        if last is not None and last[1] == written and not last[2].changed(_changed_files(last[0], snapshot)):
+        if last is not None and last[1] == written and not last[2].may_change(_changed_files(last[0], snapshot)):
             self._last = (snapshot, written, last[2])
             return last[2]
         contexts = Contexts.discover(

@@ -72,7 +72,7 @@ def read(path: str, *, max_bytes: int) -> FileRead:
         try:
             if not _is_itself(descriptor, path):
                 return FileRead(stamp=stamp, content=b"", digest="", skipped=BEHIND_LINK)
-            content = _whole(descriptor, expected=stamp.size, most=max_bytes + 1)
+            content = _read_all(descriptor, expected=stamp.size, most=max_bytes + 1)
         finally:
             os.close(descriptor)
     except OSError:
@@ -84,7 +84,7 @@ def read(path: str, *, max_bytes: int) -> FileRead:
     return FileRead(stamp=stamp, content=content, digest=identity_of(content))
 
 
-def _whole(descriptor: int, *, expected: int, most: int) -> bytes:
+def _read_all(descriptor: int, *, expected: int, most: int) -> bytes:
     """Read a file up to `most` bytes; it may have grown since its stamp was taken."""
     # Without a file object around it: that costs as much as the reading of a small file.
     content = os.read(descriptor, min(expected + 1, most))

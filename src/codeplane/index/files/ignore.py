@@ -45,13 +45,13 @@ class IgnoreRules:
     @classmethod
     def of(cls, root: Path, secrets: SecretRules = NOTHING_SHOWN) -> "IgnoreRules":
         """The rules of a root: the defaults, then its `.cplignore`, which cannot reveal secrets."""
-        return _cached_rules(_own(root / _OWN), secrets)
+        return _cached_rules(_read_own_rules(root / _OWN), secrets)
 
     def is_withheld(self, path: str) -> bool:
         """Whether a path is excluded even if tracked."""
         return self._secrets.covers(path) or self._tracked.match_file(as_text(path))
 
-    def kept(self, paths: Iterable[str], *, tracked: bool) -> tuple[list[str], list[str]]:
+    def split_paths(self, paths: Iterable[str], *, tracked: bool) -> tuple[list[str], list[str]]:
         """Split paths into those to index and those left out."""
         spec, covers = self._tracked if tracked else self._untracked, self._secrets.covers
         listed = list(paths)
@@ -101,7 +101,7 @@ def _cached_rules(own: str, secrets: SecretRules) -> IgnoreRules:
     return IgnoreRules(own=own, secrets=secrets)
 
 
-def _own(file: Path) -> str:
+def _read_own_rules(file: Path) -> str:
     """Read `.cplignore`; an unreadable file is an error."""
     try:
         # Not waiting on a FIFO that is called so.

@@ -57,8 +57,8 @@ def list_files(
         tracked, untracked, ignored, apart = (
             [path for path in paths if not gits.cover(path)] for paths in (tracked, untracked, ignored, apart)
         )
-    kept, hidden = rules.kept(tracked, tracked=True)
-    extra, noise = rules.kept(untracked, tracked=False)
+    kept, hidden = rules.split_paths(tracked, tracked=True)
+    extra, noise = rules.split_paths(untracked, tracked=False)
     brought = include.below(root, [*ignored, *noise]) if include else ()
     named = {path for path in brought if not rules.is_withheld(path) and not gits.cover(path)}
     included = set(sorted(named)[:MAX_INCLUDED])

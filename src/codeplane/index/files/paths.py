@@ -22,7 +22,7 @@ def canonical(path: str, *, root: Path, gits: GitFolders | None = None) -> str:
     if "\0" in path:
         raise PathDenied("a path cannot hold NUL")
     if "\\x" in path and not os.path.lexists(root / path):
-        path = _unwritten(path)
+        path = _unescape(path)
     # Agents often name files by their absolute path; inside the repository that is plain.
     path = path.removeprefix(f"{root}/") if path != str(root) else ""
     if len(path) > _MAX_PATH:
@@ -65,13 +65,13 @@ def is_ours(path: str, *, root: Path, gits: GitFolders | None = None) -> bool:
     return (git_folders(root) if gits is None else gits).cover(path)
 
 
-def _unwritten(path: str) -> str:
+def _unescape(path: str) -> str:
     """Reverse the escapes that `shown` writes."""
     raw = _WRITTEN.sub(lambda match: bytes([int(match[1], 16)]), os.fsencode(path))
     return os.fsdecode(raw)
 
 
-def written(path: str) -> str:
+def escape_bytes(path: str) -> str:
     """A path as text, with non-UTF-8 bytes escaped."""
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
@@ -80,8 +80,8 @@ def shown(path: str) -> str:
     """A path as text for answers, with control and invisible characters escaped too."""
     if path.isascii() and path.isprintable():
         return path
-    return "".join(_escaped(char) if char < " " or is_invisible(char) else char for char in written(path))
+    return "".join(_escape_char(char) if char < " " or is_invisible(char) else char for char in escape_bytes(path))
 
 
-def _escaped(char: str) -> str:
+def _escape_char(char: str) -> str:
     return "".join(f"\\x{byte:02x}" for byte in char.encode())

@@ -21,7 +21,7 @@ class Folders:
     home: Path
     roots: tuple[str, ...]
 
-    def real(self, path: str) -> Path:
+    def resolve_path(self, path: str) -> Path:
         """Resolve a path: absolute, from `~`, or relative to the repository; it need not exist."""
         if "\0" in path:
             raise PathDenied("a path cannot hold NUL")
@@ -31,7 +31,7 @@ class Folders:
 
     def is_allowed(self, real: Path) -> bool:
         """Whether the owner's settings allow this folder; hidden folders below a root are not."""
-        for root in map(self.real, self.roots):
+        for root in map(self.resolve_path, self.roots):
             if real == root:
                 return True
             if root in real.parents and not any(part.startswith(".") for part in real.relative_to(root).parts):
@@ -40,7 +40,7 @@ class Folders:
 
     def check(self, path: str) -> Path:
         """The folder at a path, or an error if it cannot be attached."""
-        real = self.real(path)
+        real = self.resolve_path(path)
         self.refuse(real)
         if not os.access(real, os.F_OK):
             raise NotFound(

@@ -130,7 +130,7 @@ class WorkspaceOperations:
 
         What nobody can open is refused before anyone is asked: no leave would help.
         """
-        real = self._folders.real(request.path)
+        real = self._folders.resolve_path(request.path)
         self._folders.refuse(real)
         if self._folders.is_allowed(real):
             return Assessment(risk=Risk.WRITE)
@@ -229,7 +229,7 @@ class WorkspaceOperations:
 
     def _remote(self, request: CloneRequest) -> Remote:
         remote = Remote.of(request.url)
-        if remote.folder is not None and not self._folders.is_allowed(self._folders.real(remote.folder)):
+        if remote.folder is not None and not self._folders.is_allowed(self._folders.resolve_path(remote.folder)):
             # Leave to clone from other machines is no leave to read all of this one.
             raise PathDenied(
                 "that repository of this machine is outside workspaces.roots",

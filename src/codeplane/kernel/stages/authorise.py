@@ -21,7 +21,7 @@ class Authorise:
 
     async def run(self, identified: Identified) -> Authorised:
         """Assess the call and ask the rules about it."""
-        recalled = await self._recalled(identified)
+        recalled = await self._was_asked_before(identified)
         assessment, decision = await self.judge(identified)
         return Authorised(identified=identified, assessment=assessment, decision=decision, recalled=recalled)
 
@@ -50,7 +50,7 @@ class Authorise:
             )
         return decision
 
-    async def _recalled(self, identified: Identified) -> bool:
+    async def _was_asked_before(self, identified: Identified) -> bool:
         """Whether a person was asked under this key before: then it is theirs to decide, whatever the rules say now.
 
         A rejection is raised without assessing the call again.

@@ -58,10 +58,10 @@ class Recorder:
         )
         record, claim = _record(progress, identified), identified.received.claim
         if claim is None or claim.key_stream is None:
-            await self._ports.log.append([record.started()])
+            await self._ports.log.append([record.start_event()])
             return None
         for _ in range(_MAX_CONFLICTS):
-            drafts = [record.started(), record.claimed(claim.key_stream)]
+            drafts = [record.start_event(), record.claimed(claim.key_stream)]
             try:
                 await self._ports.log.append(drafts, expect={claim.key_stream: claim.head})
             except SequenceConflict:
@@ -71,7 +71,7 @@ class Recorder:
             return None
         raise Overloaded("the idempotency_key is claimed and freed too often elsewhere")
 
-    async def finished(
+    async def record_end(
         self,
         progress: Progress,
         *,
@@ -89,12 +89,12 @@ class Recorder:
             keeps = progress.mutated and progress.received.key and result is not None and not result.secret
             lost = await self._append(progress, with_copies(draft), blob=encoded if keeps else None)
         elif error is not None:
-            refused = _refused(progress.received, error)
+            refused = _refusal_event(progress.received, error)
             # Known callers have limits of their own.
             is_nobody = progress.received.actor is NOBODY
-            await self._append(progress, self._refusals.recorded(refused) if is_nobody else [refused])
+            await self._append(progress, self._refusals.count_refusal(refused) if is_nobody else [refused])
         if lost is not None and (error is None or progress.mutated):
-            return Ended(error=_unrecorded(progress, lost))
+            return Ended(error=_record_error(progress, lost))
         return Ended(result=result, result_json=result_json, error=error)
 
     async def _settle(
@@ -118,7 +118,7 @@ class Recorder:
             repo_after=repo_after,
         )
         convergence = progress.received.convergence = ports.tasks.settle(identified.task, report)
-        return _record(progress, identified).finished(
+        return _record(progress, identified).end_event(
             duration_ns=ports.clock.monotonic_ns() - progress.received.started_ns,
             result=encoded,
             lasting=result.lasting() if result is not None else None,
@@ -129,17 +129,17 @@ class Recorder:
             commit_after=commit_after,
         )
 
-    async def replayed(self, progress: Progress, identified: Identified) -> None:
+    async def record_replay(self, progress: Progress, identified: Identified) -> None:
         """Record that an earlier answer was given again; the server, which resumes an approved call, takes none."""
         is_resumed = progress.received.caller.surface == RESUMED_SURFACE
-        await self._append(progress, [] if is_resumed else [_record(progress, identified).replayed()])
+        await self._append(progress, [] if is_resumed else [_record(progress, identified).replay_event()])
 
-    def abandoned(self, progress: Progress) -> bool:
+    def record_abandonment(self, progress: Progress) -> bool:
         """Record without waiting that the caller is gone; False when the end was recorded already."""
         identified = progress.identified
         if identified is None or progress.received.recorded:
             return False
-        draft = _record(progress, identified).finished(
+        draft = _record(progress, identified).end_event(
             duration_ns=self._ports.clock.monotonic_ns() - progress.received.started_ns,
             result=None,
             error=Cancelled(f"{progress.received.name} was cancelled by its caller"),
@@ -155,7 +155,7 @@ class Recorder:
 
     async def count_refusals(self, *, is_closing: bool = False) -> None:
         """Record how many calls of unknown callers were only counted, once their window is over."""
-        if drafts := self._refusals.ended(is_closing=is_closing):
+        if drafts := self._refusals.end_windows(is_closing=is_closing):
             await self._ports.log.append(drafts)
 
     async def record_late(self) -> None:
@@ -210,7 +210,7 @@ def _record(progress: Progress, identified: Identified) -> CallRecord:
     )
 
 
-def _refused(received: Received, error: CodePlaneError) -> Draft:
+def _refusal_event(received: Received, error: CodePlaneError) -> Draft:
     """What the ledger keeps of a call that was refused before it belonged to any task."""
     payload: JsonObject = {
         "operation": received.operation.name if received.operation else received.name[:_MAX_NAME],
@@ -229,7 +229,7 @@ def _refused(received: Received, error: CodePlaneError) -> Draft:
     )
 
 
-def _unrecorded(progress: Progress, lost: CodePlaneError) -> CodePlaneError:
+def _record_error(progress: Progress, lost: CodePlaneError) -> CodePlaneError:
     if not progress.mutated:
         return lost
     unknown = OutcomeUnknown(

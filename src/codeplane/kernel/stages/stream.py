@@ -41,7 +41,7 @@ class Stream:
         """The envelope for a call that has been recorded."""
         received, error = progress.received, ended.error
         if ended.result is not None and not ended.result.secret and not replayed:
-            received.trace.answered(ended.result_json)
+            received.trace.keep_answer(ended.result_json)
         self.observe(progress, "replayed" if replayed else "ok" if error is None else error.name)
         if error is not None:
             if not replayed:

@@ -27,7 +27,7 @@ class Validate:
     async def run(self, received: Received) -> Validated:
         """Look the operation up and parse its arguments."""
         try:
-            validated = self._validated(received)
+            validated = self._validate(received)
         except CodePlaneError as error:
             # An unknown name can be anything, a secret too.
             received.trace.name = self.redactor.text(received.trace.name)
@@ -35,12 +35,12 @@ class Validate:
             with suppress(CodePlaneError):
                 received.actor = actor_of(received.caller, received.name, self.identity)
             if isinstance(error, UnknownOperation) and not received.actor.is_person:
-                raise self.catalogue.unknown(received.name, for_people=False) from None
+                raise self.catalogue.unknown_operation(received.name, for_people=False) from None
             raise
         received.trace.name = validated.operation.name
         return validated
 
-    def _validated(self, received: Received) -> Validated:
+    def _validate(self, received: Received) -> Validated:
         received.operation = operation = self.catalogue.get(received.name)
         if operation.streaming and not received.streams:
             raise InvalidArgument(
@@ -48,8 +48,8 @@ class Validate:
             )
         given = dict(received.given)
         fields = operation.request.model_fields
-        received.session_id = _reserved(given, "session_id", keep="session_id" in fields)
-        received.key = _reserved(given, "idempotency_key", keep="idempotency_key" in fields)
+        received.session_id = _take_reserved(given, "session_id", keep="session_id" in fields)
+        received.key = _take_reserved(given, "idempotency_key", keep="idempotency_key" in fields)
         try:
             encoded = canonical(given)
         except (ValueError, RecursionError) as error:
@@ -58,7 +58,7 @@ class Validate:
         return Validated(received=received, operation=operation, request=parse(operation, given), arguments=given)
 
 
-def _reserved(given: JsonObject, name: str, *, keep: bool) -> str | None:
+def _take_reserved(given: JsonObject, name: str, *, keep: bool) -> str | None:
     """An argument that every operation takes; removed from the rest unless the operation has a field of that name."""
     value = given.get(name) if keep else given.pop(name, None)
     if value is None:

@@ -129,7 +129,7 @@ class CallRow(Result):
             and (not wanted.text or wanted.text.lower() in f"{self.operation} {self.said} {self.reason or ''}".lower())
         )
 
-    def moved_on(self, wanted: CallFilter) -> bool:
+    def has_left(self, wanted: CallFilter) -> bool:
         """Whether it is an action that matched the filter until now, so that a shown row has to be updated."""
         if self.key != self.action_id or wanted.outcome not in _TEMPORARY:
             return False
@@ -179,14 +179,14 @@ def summarise_arguments(payload: JsonObject) -> str:
     arguments, paths = payload.get("arguments"), payload.get("changed_paths")
     if isinstance(arguments, dict):
         set_arguments = {name: value for name, value in arguments.items() if value is not False and value not in _UNSET}
-        return " ".join(f"{name}={_short(value)}" for name, value in set_arguments.items())[:_SHOWN]
+        return " ".join(f"{name}={_shorten(value)}" for name, value in set_arguments.items())[:_SHOWN]
     if isinstance(paths, list) and paths:
         more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
         return (", ".join(map(str, paths[:3])) + more)[:_SHOWN]
     return ""
 
 
-def _short(value: JsonValue) -> str:
+def _shorten(value: JsonValue) -> str:
     return value[:80] if isinstance(value, str) else dumps(value)[:80]
 
 

@@ -109,7 +109,7 @@ class CallOperations:
     async def page(self, call: Call, request: CallsRequest) -> CallPage:
         """Calls of everyone, or of the agent that asks, the newest first: what was asked, who asked, how it ended;
         proposals with their fate."""
-        request = self._own(call, request)
+        request = self._limit_to_caller(call, request)
         asked: JsonValue = request.model_dump(mode="json", exclude={"cursor", "limit"})
         scope = f"call.list:{digest(canonical(asked))}"
         await self._log.flush()
@@ -119,7 +119,7 @@ class CallOperations:
         running = () if request.cursor else await self._running(request)
         rows: list[CallRow] = []
         events_read, first_until, ended = 0, until, until <= 0
-        wanted = await self._wanted(request)
+        wanted = await self._event_query(request)
         narrow = bool(request.for_task_id or request.in_session)
         # A failed action is shown as the call that executed it, where that ended.
         alone = narrow or request.outcome == "failed"
@@ -132,7 +132,7 @@ class CallOperations:
             after = 0 if narrow else max(0, first_until - _MAX_DISTANCE)
             events = await self._query(replace(wanted, after=after, until=until, limit=chunk))
             low = events[0].position if len(events) == chunk else after + 1
-            action_rows = [] if alone else await self._proposed(request, low, until, chunk)
+            action_rows = [] if alone else await self._list_actions(request, low, until, chunk)
             low = action_rows[-1].position if len(action_rows) == chunk else low
             events_read += len(events) + len(action_rows)
             await self._load_sessions(events)
@@ -168,7 +168,7 @@ class CallOperations:
     @operation("call.watch", risk=Risk.READ, timeout_sec=0)
     async def watch(self, call: Call, request: CallsWatchRequest) -> AsyncIterator[CallItem]:
         """Calls that fit as they begin, are decided on and end; a row that comes again says more than before."""
-        request = self._own(call, request)
+        request = self._limit_to_caller(call, request)
         position = await self._position()
         after = request.after if request.after is not None else position
         if position - after > _BACKLOG:
@@ -188,9 +188,9 @@ class CallOperations:
                     else:
                         reader.gap()
                         raise StreamGap(f"events after {item.requested_after} are gone")
-                    reader.reached(item.position)
+                    reader.mark_position(item.position)
 
-    def _own(self, call: Call, request: F) -> F:
+    def _limit_to_caller(self, call: Call, request: F) -> F:
         """The filter, bounded to the caller's own calls where it may not read those of others."""
         scope = self._scope_of(call)
         return request if scope is None else request.model_copy(update={"actor": scope.actor})
@@ -198,13 +198,13 @@ class CallOperations:
     async def _items(self, event: Event, request: CallFilter) -> list[CallItem]:
         """The items that one event gives a follower."""
         decides = event.type in ACTIONS
-        rows = [row for row in await self._rows((event,), live=True) if row.fits(request) or row.moved_on(request)]
+        rows = [row for row in await self._rows((event,), live=True) if row.fits(request) or row.has_left(request)]
         if not rows:
             return [CallItem(position=event.position, decides=True)] if decides else []
         fresh = (row.model_copy(update={"updated": event.position}) for row in rows)
         return [CallItem(row=row, position=event.position, decides=decides) for row in fresh]
 
-    async def _wanted(self, request: CallFilter) -> EventQuery:
+    async def _event_query(self, request: CallFilter) -> EventQuery:
         """The filter as a query, as far as the log can apply it."""
         outcome = request.outcome_conditions()
         query = EventQuery(
@@ -292,7 +292,7 @@ class CallOperations:
         )
         return {str(row[0]): _row_from_action(row) for row in rows}
 
-    async def _proposed(self, request: CallFilter, low: int, until: int, limit: int) -> list[CallRow]:
+    async def _list_actions(self, request: CallFilter, low: int, until: int, limit: int) -> list[CallRow]:
         """Actions by the position they were proposed at, newest first."""
         term, values = _outcome_condition(request.outcome)
         if request.operation:

@@ -69,7 +69,7 @@ class FactQueries:
 
     def list_defs_by_name(self, name: str, *, unit_id: str | None = None, limit: int) -> Bounded[DefFact]:
         """Definitions with a name, ordered by file and position."""
-        facts = (self._def(fact) for fact in self._store.named(name, limit=_MAX_NAMED))
+        facts = (self._def(fact) for fact in self._store.find_symbols(name, limit=_MAX_NAMED))
         return _bound_facts((fact for fact in facts if fact is not None and unit_id in (None, fact.unit_id)), limit)
 
     def list_refs_by_def_uid(self, def_uid: str, *, tier: Tier | None = None, limit: int) -> Bounded[RefFact]:
@@ -158,7 +158,7 @@ class FactQueries:
         self, *, unit_id: str | None = None, member_token: str | None = None, limit: int
     ) -> Bounded[AnchorGroup]:
         """Groups of one token, or of the most defined ones; a group is counted completely or left out."""
-        tokens = [member_token] if member_token else self._store.most_defined("method", limit=_MAX_TOKENS)
+        tokens = [member_token] if member_token else self._store.most_common_names("method", limit=_MAX_TOKENS)
         until = time.monotonic() + self._for_sec
         groups_listed: list[AnchorGroup] = []
         for looked_at, token in enumerate(tokens):
@@ -197,7 +197,7 @@ class FactQueries:
         return files, ""
 
     def _groups(self, token: str, unit_id: str | None, until: float) -> tuple[list[AnchorGroup], bool]:
-        named = self._store.named(token, limit=_MAX_NAMED)
+        named = self._store.find_symbols(token, limit=_MAX_NAMED)
         bounds = [bound for each in named if (bound := self._bound(each)) is not None]
         counts: dict[str, int] = {}
         first: dict[str, list[RefFact]] = {}

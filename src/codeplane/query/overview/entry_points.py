@@ -58,7 +58,7 @@ def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]
     points = [_follow_script(world, store, script) for script in scripts[:_FOLLOWED]] + scripts[_FOLLOWED:]
     placed: dict[str, EntryPoint] = {}
     for name in _STARTS:
-        for symbol in store.named(name, limit=_MAX_NAMED):
+        for symbol in store.find_symbols(name, limit=_MAX_NAMED):
             known = snapshot.files.get(symbol.file)
             if (
                 known is not None

@@ -121,7 +121,7 @@ def rank_by(
     standing |= dict.fromkeys(evidence.kinds, 1.0)
     pool = max(_POOL, 4 * limit)
     while True:
-        hits = full_text.found(evidence.terms, limit=pool, language=language)
+        hits = full_text.score_paths(evidence.terms, limit=pool, language=language)
         if not with_tests:
             hits = _supported(full_text, hits, evidence, weights)
         if evidence.names:

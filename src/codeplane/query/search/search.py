@@ -261,7 +261,7 @@ class SearchOperations:
             hits = tuple(place.hit(snapshot, context) for place in places)
             paths = {place.path for place in places} | matches.missing
             with span("files.stat", files=len(paths)):
-                changed = fresh.changed(snapshot, paths) if fresh is not None else []
+                changed = fresh.find_changes(snapshot, paths) if fresh is not None else []
             return _Look(
                 found=matches,
                 hits=hits,
@@ -374,7 +374,7 @@ def _swept(
         querying.note(found=page.seen)
     paths = {line.known.path for line in page.lines}
     with span("files.stat", files=len(paths)):
-        return page, hits, fresh.changed(snapshot, paths) if fresh is not None else []
+        return page, hits, fresh.find_changes(snapshot, paths) if fresh is not None else []
 
 
 def _is_short(snapshot: Snapshot, mode: str) -> bool:

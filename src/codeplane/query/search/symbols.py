@@ -162,7 +162,7 @@ def _asked(store: FactStore, query: str) -> list[Symbol]:
     parts = [part for part in _STEP.split(query.removesuffix("()")) if part]
     if not parts:
         return []
-    named = store.named(parts[-1], limit=_MAX_NAMED)
+    named = store.find_symbols(parts[-1], limit=_MAX_NAMED)
     return [symbol for symbol in named if _ends_with(symbol, parts)] if len(parts) > 1 else named
 
 

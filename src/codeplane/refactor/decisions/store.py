@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from codeplane.index.files.paths import written
+from codeplane.index.files.paths import escape_bytes
 from codeplane.kernel.call import Call
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, JsonValue
@@ -50,7 +50,7 @@ class Decisions:
         if found is None:
             return choice
         edits = plan.listed(found.candidate or None)
-        numbers = {(written(edit.edit.path), edit.edit.start): str(edit.number) for edit in edits}
+        numbers = {(escape_bytes(edit.edit.path), edit.edit.start): str(edit.number) for edit in edits}
         left = [
             place for place in plan.open_places(found.candidate or None) if _place(place.edit) not in found.included
         ]
@@ -88,7 +88,7 @@ class Decisions:
 
 
 def _place(edit: Edit) -> tuple[str, int]:
-    return written(edit.path), edit.start
+    return escape_bytes(edit.path), edit.start
 
 
 def _question(plan: Plan, root: str) -> str:
@@ -106,6 +106,6 @@ def _question(plan: Plan, root: str) -> str:
     about = {edit.path for candidate in draft.candidates for edit in candidate.edits if edit.semantic}
     about |= {place.edit.path for place in plan.open_places()}
     about |= {edit.path for edit in plan.every if edit.role == "DEFINITION" and edit.semantic}
-    texts = sorted((written(path), plan.digests[path]) for path in about if path in plan.digests)
+    texts = sorted((escape_bytes(path), plan.digests[path]) for path in about if path in plan.digests)
     identity = repr((root, plan.spec.kind, draft.name, plan.spec.contexts, candidates, places, defined, texts))
     return sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()

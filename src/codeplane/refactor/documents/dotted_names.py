@@ -63,7 +63,7 @@ class DottedNames:
     def _in_classes(self, steps: tuple[str, ...]) -> set[Bound]:
         """Resolve by classes; those of tests and copies count only if there are no others."""
         found: dict[bool, set[Bound]] = {False: set(), True: set()}
-        for symbol in self._store.named(steps[0], limit=_MAX_CLASSES):
+        for symbol in self._store.find_symbols(steps[0], limit=_MAX_CLASSES):
             facts = self._world.facts(symbol.file)
             if facts is None or symbol.kind not in CLASSES or symbol.position >= len(facts.definitions):
                 continue

@@ -39,7 +39,7 @@ def enclosing_function(
 ) -> EnclosingFunction | None:
     """Return the function around a qualified name; None for a name that is visible elsewhere."""
     parent = qualified.rpartition(".")[0]
-    for symbol in store.named(parent.rpartition(".")[2], limit=_MAX_NAMED):
+    for symbol in store.find_symbols(parent.rpartition(".")[2], limit=_MAX_NAMED):
         if symbol.file not in near or not f".{parent}".endswith(f".{symbol.path}"):
             continue
         facts = world.facts(symbol.file)

@@ -218,7 +218,7 @@ def _documented_symbol(
     inside = parts[:-1] if parts and parts[-1] == name else parts
     whole = ".".join((*inside, name))
     own, others = [], 0
-    for symbol in store.named(name, limit=_MAX_NAMED):
+    for symbol in store.find_symbols(name, limit=_MAX_NAMED):
         by_name = symbol.file in near and (whole == symbol.path or whole.endswith(f".{symbol.path}"))
         if by_name or any(bound.file == symbol.file and bound == _bound(world, symbol) for bound in bounds):
             own.append(symbol)

@@ -112,7 +112,7 @@ def _in_folder(context: RenameContext) -> Iterator[Taken]:
     path = context.subject.bound.file
     folder = path.rpartition("/")[0]
     if context.subject.language.names.folder_packages:
-        for symbol in context.store.named(context.new, limit=1_000):
+        for symbol in context.store.find_symbols(context.new, limit=1_000):
             facts = context.world.facts(symbol.file) if symbol.file.rpartition("/")[0] == folder else None
             if facts is not None and symbol.position < len(facts.definitions) and symbol.file != path:
                 definition = facts.definitions[symbol.position]

@@ -113,7 +113,7 @@ def _interfaces(context: RenameContext, of: Bound) -> Iterator[Bound]:
 
 def _definers(context: RenameContext, name: str, side: Side = "") -> Iterator[tuple[Bound, Bound]]:
     """Yield the classes that have a member of a name, each with it; a static member is not an instance's."""
-    listed = context.store.named(name, limit=_MAX_DEFINERS)
+    listed = context.store.find_symbols(name, limit=_MAX_DEFINERS)
     if len(listed) == _MAX_DEFINERS:
         context.cut.append(f"only {_MAX_DEFINERS} definitions of {name} were compared")
     family = context.subject.language.family

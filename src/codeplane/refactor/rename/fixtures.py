@@ -60,7 +60,7 @@ def _sees(path: str, home: str) -> bool:
 
 
 def _other_homes(context: RenameContext) -> Iterator[str]:
-    for symbol in context.store.named(context.name, limit=1_000):
+    for symbol in context.store.find_symbols(context.name, limit=1_000):
         facts = context.world.facts(symbol.file)
         if facts is not None and symbol.position < len(facts.definitions):
             definition = facts.definitions[symbol.position]

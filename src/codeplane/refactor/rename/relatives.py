@@ -75,7 +75,7 @@ def _unmarked_base(context: RenameContext) -> str:
         return ""
     owner = _owner_name(definition)
     for name in sorted(_closure(context, {owner}, up=True) - {owner}):
-        if name[:1].isupper() and not context.store.named(name, limit=1):
+        if name[:1].isupper() and not context.store.find_symbols(name, limit=1):
             return name
     return ""
 
@@ -96,7 +96,7 @@ def _relatives(context: RenameContext) -> Iterator[Bound]:
     own = _owner_name(mine)
     rules = subject.language.classes
     names = frozenset[str]() if rules.implicit_interfaces else _kin(context, own)
-    listed = context.store.named(subject.name, limit=_MAX_DEFINERS)
+    listed = context.store.find_symbols(subject.name, limit=_MAX_DEFINERS)
     for symbol in listed:
         known = context.world.snapshot.files.get(symbol.file)
         facts = context.world.facts(symbol.file) if known is not None and known.digest == symbol.digest else None

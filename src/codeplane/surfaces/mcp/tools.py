@@ -6,7 +6,7 @@ import mcp_types as types
 from pydantic_core import to_json
 
 from codeplane.kernel.call import Operation
-from codeplane.kernel.catalogue import Catalogue, switched_off
+from codeplane.kernel.catalogue import Catalogue, disabled_operation
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject, JsonValue, dumps, is_text
@@ -39,7 +39,7 @@ class Tools:
         if not found:
             disabled = self._catalogue.disabled.items()
             name, setting = next(pair for pair in disabled if pair[0].partition(".")[0] in names)
-            raise switched_off(name.partition(".")[0], setting)
+            raise disabled_operation(name.partition(".")[0], setting)
         return [self._describe(operation, structured=structured) for operation in found if not operation.streaming]
 
     def input_schema(self, name: str) -> JsonObject | None:

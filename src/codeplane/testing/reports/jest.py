@@ -4,7 +4,7 @@ import json
 import re
 
 from codeplane.testing.case import Case, CaseStatus, UnreadableReport
-from codeplane.testing.reports.xml import plain
+from codeplane.testing.reports.xml import strip_colours
 
 _STATUS: dict[str, CaseStatus] = {"passed": "passed", "failed": "failed"}
 _KIND = re.compile(r"^\s*(?:Error: )?([A-Z]\w*(?:Error|Exception))\b")
@@ -26,7 +26,7 @@ def _suite(suite: dict[str, object]) -> list[Case]:
     assert isinstance(cases, list)
     if not cases and suite.get("status") == "failed":
         # It could not even be loaded.
-        message = plain(str(suite.get("message", "")))
+        message = strip_colours(str(suite.get("message", "")))
         first = next((line.strip() for line in message.splitlines() if line.strip()), "")
         details = message.replace("● Test suite failed to run", "").strip()
         return [
@@ -47,7 +47,7 @@ def _case(entry: dict[str, object], file: str) -> Case:
     status = _STATUS.get(str(entry.get("status")), "skipped")
     messages = entry.get("failureMessages") or []
     assert isinstance(messages, list)
-    stack = plain("\n".join(map(str, messages)))
+    stack = strip_colours("\n".join(map(str, messages)))
     groups = entry.get("ancestorTitles") or []
     assert isinstance(groups, list)
     location = entry.get("location")

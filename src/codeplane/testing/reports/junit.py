@@ -4,7 +4,7 @@ import re
 from xml.etree.ElementTree import Element
 
 from codeplane.testing.case import Case, CaseStatus
-from codeplane.testing.reports.xml import parse_xml, plain
+from codeplane.testing.reports.xml import parse_xml, strip_colours
 
 _KIND = re.compile(
     r"(?m)^(?:E\s+)?(?:cause:\s*)?((?:[A-Za-z_$][\w$]*\.)*[A-Z][\w$]*(?:Error|Exception|Failure|Exit|Interrupt|Warning)\w*)\b"
@@ -46,8 +46,8 @@ def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
     status, detail = _status_of(element)
     classname, name = element.get("classname", ""), element.get("name", "")
     is_node = classname == "test"
-    text = plain(detail.text or "") if detail is not None else ""
-    message = plain(detail.get("message", "")) if detail is not None else ""
+    text = strip_colours(detail.text or "") if detail is not None else ""
+    message = strip_colours(detail.get("message", "")) if detail is not None else ""
     file = element.get("file", "") or suite.get("file", "")
     line = element.get("line", "")
     kind = (detail.get("type", "") if detail is not None else "") if status in ("failed", "error") else ""

@@ -3,7 +3,7 @@
 import json
 
 from codeplane.testing.case import Case, CaseStatus, UnreadableReport
-from codeplane.testing.reports.xml import plain
+from codeplane.testing.reports.xml import strip_colours
 
 _STATUS: dict[str, CaseStatus] = {"passed": "passed", "failed": "failed", "pending": "skipped"}
 
@@ -17,7 +17,7 @@ def read(data: bytes) -> list[Case]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableReport(f"the report is not rspec's JSON: {error!r}") from error
     if outside:
-        messages = plain("\n".join(map(str, report.get("messages", [])))).strip()
+        messages = strip_colours("\n".join(map(str, report.get("messages", [])))).strip()
         lines = [line for line in messages.splitlines() if line.strip()]
         first = next((line.strip() for line in lines if "rror" in line and not line.startswith("An error")), "")
         cases.append(
@@ -38,7 +38,7 @@ def _case(entry: dict[str, object]) -> Case:
     exception = entry.get("exception")
     exception = exception if isinstance(exception, dict) else {}
     places = exception.get("backtrace") or []
-    message = plain(str(exception.get("message", ""))).strip()
+    message = strip_colours(str(exception.get("message", ""))).strip()
     seconds, line = entry.get("run_time"), entry.get("line_number")
     return Case(
         name=str(entry.get("full_description", entry.get("description", ""))),

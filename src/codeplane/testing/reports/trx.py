@@ -4,7 +4,7 @@ import re
 from xml.etree.ElementTree import Element
 
 from codeplane.testing.case import Case, CaseStatus
-from codeplane.testing.reports.xml import parse_xml, plain
+from codeplane.testing.reports.xml import parse_xml, strip_colours
 
 _STATUS: dict[str, CaseStatus] = {"Passed": "passed", "Failed": "failed", "Error": "error", "Timeout": "error"}
 _KIND = re.compile(r"^\s*((?:\w+\.)+\w*(?:Exception|Failure)\w*|Assert\.\w+\(\) Failure)")
@@ -25,8 +25,8 @@ def _class(test: Element) -> str:
 
 def _case(element: Element, owner: str) -> Case:
     status = _STATUS.get(element.get("outcome", ""), "skipped")
-    message = plain(element.findtext("Output/ErrorInfo/Message") or "").strip()
-    stack = plain(element.findtext("Output/ErrorInfo/StackTrace") or "").strip("\n")
+    message = strip_colours(element.findtext("Output/ErrorInfo/Message") or "").strip()
+    stack = strip_colours(element.findtext("Output/ErrorInfo/StackTrace") or "").strip("\n")
     kind = _KIND.match(message)
     place = _PLACE.search(stack)
     bad = status in ("failed", "error")

@@ -47,6 +47,6 @@ def parse_xml(data: bytes) -> Element:
     return root
 
 
-def plain(text: str) -> str:
+def strip_colours(text: str) -> str:
     """Text without colours."""
     return _ESCAPES.sub(lambda match: "" if match[1] is None or match[1] == "1B" else match[0], text)

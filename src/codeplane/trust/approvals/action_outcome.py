@@ -44,7 +44,7 @@ class OutcomeReader:
         if data is None:
             return ActionOutcome()
         try:
-            result = self._catalogue.get(action.operation).remembered(data.decode())
+            result = self._catalogue.get(action.operation).restore_result(data.decode())
         except CodePlaneError:
             return ActionOutcome()
         code = getattr(result, "exit_code", None)

@@ -50,7 +50,7 @@ class ActionRunner:
             action = await self._approvals.next_unattended()
             if action.action_id not in self._running:
                 running = self._running[action.action_id] = asyncio.ensure_future(self._run(action, door))
-                running.add_done_callback(partial(self._done, action.action_id))
+                running.add_done_callback(partial(self._on_done, action.action_id))
 
     async def stop(self) -> None:
         """Cancel all runs; those that have started are recorded as cut off."""
@@ -62,7 +62,7 @@ class ActionRunner:
         if running:
             await asyncio.wait(running)
 
-    def _done(self, action_id: str, done: "asyncio.Future[None]") -> None:
+    def _on_done(self, action_id: str, done: "asyncio.Future[None]") -> None:
         self._running.pop(action_id, None)
         if not done.cancelled() and (error := done.exception()) is not None:
             self._on_crash(error)

@@ -67,19 +67,21 @@ class ActionStore:
         )
         return int(str(everyone)), int(str(own))
 
-    async def expired(self, now_ns: int) -> list[Action]:
+    async def list_expired(self, now_ns: int) -> list[Action]:
         """Open actions whose time is over."""
-        return await self._due("actions_expiry", "status = 'PENDING' AND expires_ns <= ?", now_ns)
+        return await self._list_due("actions_expiry", "status = 'PENDING' AND expires_ns <= ?", now_ns)
 
-    async def unreminded(self, before_ns: int) -> list[Action]:
+    async def list_unreminded(self, before_ns: int) -> list[Action]:
         """Open actions that expire before a time, without a reminder yet."""
-        return await self._due("actions_expiry", "status = 'PENDING' AND expires_ns <= ? AND reminded = 0", before_ns)
+        return await self._list_due(
+            "actions_expiry", "status = 'PENDING' AND expires_ns <= ? AND reminded = 0", before_ns
+        )
 
     async def not_started(self, now_ns: int) -> list[Action]:
         """Approved actions that have neither run nor expired."""
-        return await self._due("actions_waiting", "status = 'APPROVED' AND started = 0 AND expires_ns > ?", now_ns)
+        return await self._list_due("actions_waiting", "status = 'APPROVED' AND started = 0 AND expires_ns > ?", now_ns)
 
-    async def _due(self, index: str, where: str, at_ns: int) -> list[Action]:
+    async def _list_due(self, index: str, where: str, at_ns: int) -> list[Action]:
         # The index is named because SQLite would scan all open actions instead, every second.
         rows = await self._log.select(
             f"SELECT {COLUMNS} FROM actions INDEXED BY {index} WHERE {where} LIMIT {_MAX_DUE}", (at_ns,)

@@ -29,7 +29,7 @@ from codeplane.trust.approvals.action import Action, ActionStatus, kind_of
 from codeplane.trust.approvals.action_errors import check_approved, pending_error, refuse_rejected, settled_error
 from codeplane.trust.approvals.action_store import ActionStore, escape_like
 from codeplane.trust.approvals.answer_wait import AnswerWait, question_text
-from codeplane.trust.approvals.events import ApprovalEvents, expiring, forgotten
+from codeplane.trust.approvals.events import ApprovalEvents, expiring, forget_event
 from codeplane.trust.approvals.remembered_answer import RememberedAnswer, RememberedAnswers
 from codeplane.trust.approvals.table import APPROVED, REJECTED
 from codeplane.trust.clients.registry import ClientRegistry
@@ -73,10 +73,10 @@ class Approvals:
 
     async def approve(self, question: Question) -> str:
         """The id of the approved action; ApprovalPending while it is not decided."""
-        action = await self._asked_before(question) or await self._propose(question)
+        action = await self._find_earlier(question) or await self._propose(question)
         if action.status is ActionStatus.PENDING and await self._wait.wait(action, question):
             action = await self.get(action.action_id)
-        return self._checked(action, question)
+        return self._check_approved(action, question)
 
     async def waiting(self, question: Question) -> tuple[str, str] | None:
         """The open action and key of an equal outward call of the same caller, or None.
@@ -104,7 +104,7 @@ class Approvals:
 
     async def confirm(self, action_id: str, question: Question) -> None:
         """Raise ApprovalExpired unless the call would still do what was approved: a person takes time to decide."""
-        self._checked(await self.get(action_id), question)
+        self._check_approved(await self.get(action_id), question)
 
     async def get(self, action_id: str) -> Action:
         """An action by its id or a unique beginning or end of it."""
@@ -129,9 +129,11 @@ class Approvals:
             raise InvalidArgument("preview_hash is not that of this action", hint="look at it again: approval_show")
         if for_task and action.task_id is None:
             raise InvalidArgument("this action belongs to no task", hint="approve it without for_task")
-        drafts = [self._events.settled(action, APPROVED if approve else REJECTED, by, reason)]
+        drafts = [self._events.settlement_event(action, APPROVED if approve else REJECTED, by, reason)]
         if approve and (trust or for_task):
-            drafts.append(self._events.remembered(action, by, task_id=action.task_id if not trust else None))
+            drafts.append(
+                self._events.remembered_answer_event(action, by, task_id=action.task_id if not trust else None)
+            )
         return await self._settle(action, drafts)
 
     async def withdraw(self, action: Action, reason: str) -> Action:
@@ -143,7 +145,7 @@ class Approvals:
         answer_id = await match_stored_id(
             self._log, "remembered.answer_id", answer_id, "answer", ApprovalNotFound, "see: cpl approvals trusted"
         )
-        await self._log.append([forgotten(answer_id, by)])
+        await self._log.append([forget_event(answer_id, by)])
         return answer_id
 
     async def end_for(self, actor_id: str, *, reason: str) -> int:
@@ -164,7 +166,7 @@ class Approvals:
             (f"%:{escape_like(actor_id)}", f"%:{escape_like(actor_id)}/%"),
         )
         if rows:
-            await self._log.append([forgotten(str(answer_id), by) for answer_id, _ in rows])
+            await self._log.append([forget_event(str(answer_id), by) for answer_id, _ in rows])
         now = self._clock.now_ns()
         return sum(int(str(expires_ns)) > now for _, expires_ns in rows)
 
@@ -175,12 +177,12 @@ class Approvals:
     async def sweep(self) -> None:
         """Reject expired actions, remind of those about to expire, and resume approved ones that were left behind."""
         now = self._clock.now_ns()
-        for action in await self._store.expired(now):
+        for action in await self._store.list_expired(now):
             await self._expire(action)
         notice_ns = int(self._config.expiring_soon_minutes * _MINUTE_NS)
         reminders = [
             expiring(action)
-            for action in await self._store.unreminded(now + notice_ns)
+            for action in await self._store.list_unreminded(now + notice_ns)
             # An action with less time than that would be reminded of as soon as it is proposed.
             if now > action.created_ns
         ]
@@ -191,7 +193,7 @@ class Approvals:
         for action in await self._store.not_started(now):
             self._queue_unless_awaited(action.action_id)
 
-    async def _asked_before(self, question: Question) -> Action | None:
+    async def _find_earlier(self, question: Question) -> Action | None:
         call = question.call
         action = await self._under_key(call)
         if action is not None and (action.arguments_hash != question.arguments_hash or action.actor != call.actor):
@@ -224,9 +226,12 @@ class Approvals:
             self._log.put(canonical(question.arguments))
             answer = await self._remembered_answer(question)
             answer_id = answer.answer_id if answer is not None else None
-            drafts = [self._events.decided(question), self._events.created(action_id, question, answer_id)]
+            drafts = [
+                self._events.decision_event(question),
+                self._events.creation_event(action_id, question, answer_id),
+            ]
             if answer is not None:
-                drafts.append(self._events.answered_before(action_id, answer, call.correlation))
+                drafts.append(self._events.remembered_approval_event(action_id, answer, call.correlation))
             # Its caller is here when a remembered answer approves it at once.
             with self._wait.attended(action_id):
                 await self._log.append(drafts, expect={action_stream(action_id): 0})
@@ -257,7 +262,7 @@ class Approvals:
         except (ApprovalSettled, ApprovalExpired):
             return
 
-    def _checked(self, action: Action, question: Question) -> str:
+    def _check_approved(self, action: Action, question: Question) -> str:
         """The id of an action that is approved for this call; raises otherwise."""
         if action.status is ActionStatus.PENDING:
             may_ask = self._wait.may_ask_client(action, question)
@@ -280,7 +285,7 @@ class Approvals:
     async def _reject(self, action: Action, reason: str, *, sequence: int = 1) -> Action:
         """Reject an action without a person's decision."""
         return await self._settle(
-            action, [self._events.settled(action, REJECTED, NO_PERSON, reason)], sequence=sequence
+            action, [self._events.settlement_event(action, REJECTED, NO_PERSON, reason)], sequence=sequence
         )
 
     async def _settle(self, action: Action, drafts: list[Draft], *, sequence: int = 1) -> Action:

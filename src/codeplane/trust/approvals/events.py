@@ -41,14 +41,14 @@ class ApprovalEvents:
         self._config = config
         self._redactor = redactor
 
-    def decided(self, question: Question) -> Draft:
+    def decision_event(self, question: Question) -> Draft:
         """The event that the policy requires approval."""
         return decision_draft(question.call, question.assessment, replace(question.decision, verdict=Verdict.ASK))
 
-    def created(self, action_id: str, question: Question, remembered: str | None) -> Draft:
+    def creation_event(self, action_id: str, question: Question, remembered: str | None) -> Draft:
         """The event of a new action."""
         call, preview = question.call, question.preview
-        summary, body = self._shown(preview.summary), self._shown(preview.body)
+        summary, body = self._for_person(preview.summary), self._for_person(preview.body)
         if len(body) > _MAX_BODY:
             if question.assessment.risk is Risk.HIGH:
                 raise TooLarge(f"a person cannot be shown all of it: {len(body)} characters", hint="put it into a file")
@@ -84,7 +84,7 @@ class ApprovalEvents:
         text = getattr(call.request, "justification", "")
         return visible(self._redactor.text(text))[:_MAX_REASONS] if isinstance(text, str) else ""
 
-    def _shown(self, text: str) -> str:
+    def _for_person(self, text: str) -> str:
         """The text for a person: only secrets are left out, and invisible characters are escaped."""
         shown = self._redactor.plainly(text)
         if shown is None:
@@ -94,7 +94,7 @@ class ApprovalEvents:
             )
         return visible(shown)
 
-    def answered_before(self, action_id: str, answer: RememberedAnswer, ids: Correlation) -> Draft:
+    def remembered_approval_event(self, action_id: str, answer: RememberedAnswer, ids: Correlation) -> Draft:
         """The approval by a remembered answer."""
         payload: JsonObject = {
             "action_id": action_id,
@@ -103,12 +103,12 @@ class ApprovalEvents:
         }
         return self._draft(action_id, APPROVED, payload, ids, actor=answer.by)
 
-    def settled(self, action: Action, kind: str, by: str, reason: str) -> Draft:
+    def settlement_event(self, action: Action, kind: str, by: str, reason: str) -> Draft:
         """The decision on an action."""
         payload: JsonObject = {**action_ids(action), "by": by, "reason": self._redactor.text(reason)[:_MAX_REASONS]}
         return self._draft(action.action_id, kind, payload, correlation_of(action), actor=by)
 
-    def remembered(self, action: Action, by: str, *, task_id: str | None) -> Draft:
+    def remembered_answer_event(self, action: Action, by: str, *, task_id: str | None) -> Draft:
         """The event of a remembered answer."""
         payload: JsonObject = {
             "answer_id": new_id("ans"),
@@ -135,7 +135,7 @@ class ApprovalEvents:
         )
 
 
-def forgotten(answer_id: str, by: str) -> Draft:
+def forget_event(answer_id: str, by: str) -> Draft:
     """The event that takes a remembered answer back."""
     payload: JsonObject = {"answer_id": answer_id, "by": by}
     return Draft(stream=STREAM, type=FORGOTTEN, payload=payload, actor=by)

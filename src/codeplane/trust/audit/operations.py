@@ -40,14 +40,14 @@ class AuditOperations:
 
         Filter by actor, operation, event type, outcome, action, time or text.
         """
-        request = self._own(call, request)
+        request = self._limit_to_caller(call, request)
         asked: JsonValue = request.model_dump(mode="json", exclude={"cursor", "limit"})
         scope = f"audit.list:{call.task.session_id if call.task else ''}:{digest(canonical(asked))}"
         before = 2**62
         if request.cursor:
             before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
         await self._log.flush()
-        where, values = (await self._meant(request)).where()
+        where, values = (await self._complete_ids(request)).where()
         rows = await self._log.select(
             f"SELECT {COLUMNS} FROM audit WHERE position < ? AND {where} ORDER BY position DESC LIMIT ?",
             (before, *values, request.limit + 1),
@@ -68,7 +68,7 @@ class AuditOperations:
     async def export(self, call: Call, request: AuditFilter) -> AuditExport:
         """Write entries of the audit as JSON lines, oldest first, into a file of its own under .codeplane/exports."""
         await self._log.flush()
-        where, values = (await self._meant(self._own(call, request))).where()
+        where, values = (await self._complete_ids(self._limit_to_caller(call, request))).where()
         ((last,),) = await self._log.select("SELECT coalesce(max(position), 0) FROM audit")
         until, after, entries, size = int(str(last)), 0, 0, 0
         target = self._exports / call.call_id / "audit.jsonl"
@@ -88,12 +88,12 @@ class AuditOperations:
         await asyncio.to_thread(partial.replace, target)
         return AuditExport(file=str(target), entries=entries, bytes=size, through_position=until)
 
-    def _own(self, call: Call, request: F) -> F:
+    def _limit_to_caller(self, call: Call, request: F) -> F:
         """The filter, bounded to what the caller did where it may not read what others did."""
         scope = self._scope_of(call)
         return request if scope is None else request.model_copy(update={"actor": scope.actor})
 
-    async def _meant(self, wanted: AuditFilter) -> AuditFilter:
+    async def _complete_ids(self, wanted: AuditFilter) -> AuditFilter:
         """The filter with a shortened action id completed."""
         prefix = wanted.action_id
         if prefix is None or prefix.endswith("*"):

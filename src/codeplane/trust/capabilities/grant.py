@@ -80,9 +80,9 @@ class GrantContext:
         """The bounds in words."""
         bounds = []
         if self.allowed_paths is not None:
-            bounds.append(f"changes only in: {_listed(self.allowed_paths)}")
+            bounds.append(f"changes only in: {_list_names(self.allowed_paths)}")
         if self.allowed_tools is not None:
-            bounds.append(f"only with: {_listed(self.allowed_tools)}")
+            bounds.append(f"only with: {_list_names(self.allowed_tools)}")
         if self.max_agents is not None:
             bounds.append(f"at most {counted(self.max_agents, 'agent')}")
         if self.approval_mode is not None:
@@ -141,6 +141,6 @@ def _duration_text(duration_ns: int) -> str:
     return f"{minutes // 60} h" if minutes % 60 == 0 else f"{minutes} min"
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _list_names(names: tuple[str, ...]) -> str:
     # All of them: a person would agree unseen to any that were left out.
     return ", ".join(names) or "nothing"

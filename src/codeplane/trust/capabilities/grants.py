@@ -194,7 +194,7 @@ class Grants:
         }
         return grants[match_id(grant_id, grants, "live grant", GrantNotFound)]
 
-    def held_by(self, actor_id: str) -> list[Grant]:
+    def grants_of(self, actor_id: str) -> list[Grant]:
         """The live grants of an agent, by its bare name, or of the agents that act for a device."""
         name = f"{ActorKind.AGENT.value}:{actor_id}"
         grants = [live.grant for live in self._live.values() if self._lives(live)]

@@ -73,7 +73,7 @@ class CapabilityOperations:
             "justification": request.justification,
             "action_id": call.action_id,
         }
-        if (refusal := self._refused(call, request, held)) is not None:
+        if (refusal := self._why_refused(call, request, held)) is not None:
             denied: JsonObject = {"grant_id": grant.grant_id, "agent": grant.agent, "reason": refusal}
             await self._log.append(
                 [
@@ -190,7 +190,7 @@ class CapabilityOperations:
     def _is_low(self, request: AskRequest) -> bool:
         return frozenset[str](request.capabilities) <= LOW_PRIVILEGE & self._grants.agent_capabilities
 
-    def _refused(self, call: Call, request: AskRequest, held: TokenRights | None) -> str | None:
+    def _why_refused(self, call: Call, request: AskRequest, held: TokenRights | None) -> str | None:
         """Why a request is not granted, or None; what a person approved is always granted."""
         if call.action_id is not None:
             return None

@@ -77,7 +77,7 @@ class _Pattern:
         segments = _segments(pattern)
         self.is_everything = segments == (_ANY,)
         self._written = tuple(map(str.casefold, segments)) if ignore_case else segments
-        self._plain = tuple(segment if segment == _ANY else _plain(segment) for segment in segments)
+        self._plain = tuple(segment if segment == _ANY else _fold_part(segment) for segment in segments)
 
     def matches(self, written: tuple[str, ...], plain: tuple[str, ...]) -> bool:
         """Whether both readings match: a name that a disk may take for another has to match as either."""
@@ -155,13 +155,13 @@ def _parts(path: str) -> tuple[str, ...]:
 def _readings(path: str, *, ignore_case: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The path as written, and as the most lenient file system would read it."""
     written = _parts(path)
-    plain = tuple(map(_plain, written))
+    plain = tuple(map(_fold_part, written))
     if not written or "" in plain:
         raise UnsafePath(f"{path[:200]!r} names nothing on some disks")
     return (tuple(map(str.casefold, written)) if ignore_case else written), plain
 
 
-def _plain(part: str) -> str:
+def _fold_part(part: str) -> str:
     """A name without case, invisible characters, stream suffix, and trailing dots and spaces."""
     bare = part.translate(_INVISIBLE).partition(":")[0].rstrip(". ")
     return unicodedata.normalize("NFC", bare.casefold())

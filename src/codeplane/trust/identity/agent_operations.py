@@ -225,7 +225,7 @@ class AgentOperations:
         """End all an agent holds (tokens, sessions, grants, open questions), or one token with its sessions; for a
         person."""
         require_person(call.actor)
-        name = self._agents.named(request.agent)
+        name = self._agents.resolve_name(request.agent)
         whole = not name.startswith("tok_")
         agent_id = _agent_id(name) if whole else name
         revoked: tuple[IssuedToken, ...] = ()

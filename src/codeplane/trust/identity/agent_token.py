@@ -85,21 +85,21 @@ def verify_token(token: str, keys: SigningKeys, clock: Clock) -> tuple[Claims, s
     import jwt
 
     if len(token) > MAX_TOKEN or not token.isascii():
-        raise _refused("it is too long or not plain text")
+        raise _refusal("it is too long or not plain text")
     if not all(map(_is_canonical, token.split("."))):
         # Decoders drop the last bits of a part: one token must not have several spellings.
-        raise _refused("it is not in canonical form")
+        raise _refusal("it is not in canonical form")
     try:
         header = jwt.get_unverified_header(token)
     except (jwt.PyJWTError, ValueError, RecursionError) as error:
-        raise _refused("it cannot be read") from error
+        raise _refusal("it cannot be read") from error
     key_id = header.get("kid")
     if header != {"alg": _ALGORITHM, "typ": _TYPE, "kid": key_id} or not isinstance(key_id, str):
         # Exactly the header that we write: no other algorithm, no critical extensions.
-        raise _refused("its header is not one of ours")
+        raise _refusal("its header is not one of ours")
     key = keys.verifier(key_id)
     if key is None:
-        raise _refused("it is signed with an unknown or retired key")
+        raise _refusal("it is signed with an unknown or retired key")
     try:
         payload = jwt.decode(
             token,
@@ -117,13 +117,13 @@ def verify_token(token: str, keys: SigningKeys, clock: Clock) -> tuple[Claims, s
         )
         claims = Claims.model_validate(json.loads(json.dumps(payload)))
     except ValidationError as error:
-        raise _refused("its claims are invalid") from error
+        raise _refusal("its claims are invalid") from error
     except (jwt.PyJWTError, ValueError, TypeError, RecursionError) as error:
-        raise _refused("its signature, issuer or audience is wrong") from error
+        raise _refusal("its signature, issuer or audience is wrong") from error
     now_ns = clock.now_ns()
     starts = max(claims.iat, claims.nbf or 0)
     if now_ns < (starts - LEEWAY_SEC) * SECOND_NS:
-        raise _refused("it is from the future")
+        raise _refusal("it is from the future")
     if now_ns >= claims.exp * SECOND_NS:
         raise TokenExpired("the agent's token has expired", hint=_HINT)
     return claims, key_id
@@ -137,5 +137,5 @@ def _is_canonical(part: str) -> bool:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode() == part
 
 
-def _refused(reason: str) -> Unauthorized:
+def _refusal(reason: str) -> Unauthorized:
     return Unauthorized(f"the agent's token is refused: {reason}", hint=_HINT)

@@ -150,7 +150,7 @@ class Agents:
             seconds = int(min(minutes or longest, longest) * 60)
             return await self._sign(record, ISSUED, agent_id, capabilities, context, seconds, session_of=None)
 
-        return await self._whole(change)
+        return await self._run_to_end(change)
 
     async def session(self, record: Recorder, token: str, *, most: int | None = None) -> tuple[str, IssuedToken]:
         """Exchange a token for a short-lived session token with the same rights, which never outlives it.
@@ -185,7 +185,7 @@ class Agents:
                 session_of=parent.token_id,
             )
 
-        return await self._whole(change)
+        return await self._run_to_end(change)
 
     def _check_started(self, agent_id: str, most: int | None) -> None:
         """Raise CapabilityDenied when the agent has as many open sessions as it may start agents."""
@@ -204,7 +204,7 @@ class Agents:
                 details={"max_agents": most, "open": len(sessions)},
             )
 
-    def named(self, name: str) -> str:
+    def resolve_name(self, name: str) -> str:
         """The id that a name means: an agent's as it is, a token's by a unique beginning or end of a valid one."""
         if not name.startswith(_TOKEN) or name in self._by_id:
             return name
@@ -222,7 +222,7 @@ class Agents:
             await self._end(record, revoked, reason)
             return revoked
 
-        return await self._whole(change)
+        return await self._run_to_end(change)
 
     async def rotate_keys(self, record: Recorder, *, now: bool) -> tuple[str, tuple[IssuedToken, ...]]:
         """Sign with a new key; old tokens stay valid until they expire, or with `now` end at once."""
@@ -240,7 +240,7 @@ class Agents:
                 await self._end(record, live, "the keys were replaced")
             return key_id, live if now else ()
 
-        return await self._whole(change)
+        return await self._run_to_end(change)
 
     async def _sign(
         self,
@@ -299,7 +299,7 @@ class Agents:
                 ]
             )
 
-    async def _whole(self, settle: Callable[[], Awaitable[T]]) -> T:
+    async def _run_to_end(self, settle: Callable[[], Awaitable[T]]) -> T:
         """Run one change at a time, to its end even when the caller is cancelled, so memory and log stay equal."""
 
         async def alone() -> T:

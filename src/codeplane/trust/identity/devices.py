@@ -85,11 +85,11 @@ class Devices:
                 raise TokenExpired("the device's token was replaced by a newer one")
         elif device.previous_seal is not None:
             # The new token is in use, so the old one ends, also after a restart.
-            self._renewed(device)
+            self._record_renewal(device)
             self._put(device := replace(device, previous_seal=None))
         return device
 
-    def _renewed(self, device: Device) -> None:
+    def _record_renewal(self, device: Device) -> None:
         """Record that a replaced token ended before its grace period; Overloaded when the log is full."""
         if self._graces[device.device_id].over(self._clock) or self._soon is None:
             return
@@ -143,7 +143,7 @@ class Devices:
                 raise
             return lease
 
-        return await self._whole(change)
+        return await self._run_to_end(change)
 
     async def rotate(self, record: Recorder, token: str) -> Lease:
         """Issue a new token with a full lease; the old one ends when the new one is used, or a minute later."""
@@ -165,7 +165,7 @@ class Devices:
             await record([(device_stream(device.device_id), ROTATED, fact)])
             return lease
 
-        return await self._whole(change)
+        return await self._run_to_end(change)
 
     async def revoke(self, record: Recorder, name: str, *, reason: str) -> Device:
         """Revoke a device by its id or a unique beginning or end of it; its running streams end."""
@@ -180,7 +180,7 @@ class Devices:
             await record([(device_stream(device_id), REVOKED, fact)])
             return self._by_id[device_id]
 
-        return await self._whole(change)
+        return await self._run_to_end(change)
 
     def _apply(self, event: Event) -> None:
         if event.type == PAIRED:
@@ -190,7 +190,7 @@ class Devices:
         if event.type == REVOKED:
             self._changes.notify()
 
-    async def _whole(self, settle: Callable[[], Awaitable[T]]) -> T:
+    async def _run_to_end(self, settle: Callable[[], Awaitable[T]]) -> T:
         """Run one change at a time, to its end even when the caller is cancelled, so memory and log stay equal."""
 
         async def alone() -> T:

@@ -94,7 +94,7 @@ class Identities:
             self._agents is not None and self._agents.newest(actor.actor_id) is not None
         )
 
-    async def ended(self, caller: Caller) -> CodePlaneError:
+    async def wait_for_end(self, caller: Caller) -> CodePlaneError:
         """Wait until the caller is no longer admitted, and return why; for streams."""
         try:
             check = self._remaining_life(caller)

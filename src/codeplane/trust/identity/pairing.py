@@ -50,7 +50,7 @@ class Pairing:
         self._forget_old()
         if len(self._open) >= _OPEN_AT_ONCE:
             first = min(slot.life.left_ns(self._clock) for slot in self._open.values())
-            raise _limited(f"{_OPEN_AT_ONCE} pairing codes are open already", first)
+            raise _rate_limit(f"{_OPEN_AT_ONCE} pairing codes are open already", first)
         code = "".join(secrets.choice(ALPHABET) for _ in range(_LENGTH))
         expires_ns = self._clock.now_ns() + int(self._config.pairing_minutes * 60 * SECOND_NS)
         slot = PairingSlot(device_id=new_id("dev"), seal=self._seal(code), life=Lifetime.until(expires_ns, self._clock))
@@ -63,12 +63,12 @@ class Pairing:
         while self._tries and now - self._tries[0] >= _WINDOW_NS:
             self._tries.popleft()
         if len(self._tries) >= self._config.pairing_tries:
-            raise _limited("too many wrong pairing codes", self._tries[0] + _WINDOW_NS - now)
+            raise _rate_limit("too many wrong pairing codes", self._tries[0] + _WINDOW_NS - now)
 
     def take(self, code: str) -> PairingSlot:
         """The slot of a right code, which is used up; a wrong one counts against every caller."""
         self._forget_old()
-        seal = self._seal(_plain(code))
+        seal = self._seal(_strip_separators(code))
         match: PairingSlot | None = None
         for slot in self._open.values():
             # All are compared, so that the time reveals nothing.
@@ -103,12 +103,12 @@ class Pairing:
             self._drop(slot)
 
 
-def _plain(code: str) -> str:
+def _strip_separators(code: str) -> str:
     """The code without separators."""
     return "".join(char for char in code.upper() if char not in "- \t")
 
 
-def _limited(message: str, left_ns: int) -> RateLimited:
+def _rate_limit(message: str, left_ns: int) -> RateLimited:
     seconds = max(math.ceil(left_ns / SECOND_NS), 1)
     return RateLimited(
         message,

@@ -108,7 +108,7 @@ class NotificationOperations:
             following = self._cursors.issue(scope=scope, state={"before": int(str(page[-1][-1]))})
         return NotificationList(
             results=tuple(map(_view, page)),
-            unread=await self._unread(owner),
+            unread=await self._count_unread(owner),
             pagination=Pagination(next_cursor=following),
         )
 
@@ -120,7 +120,7 @@ class NotificationOperations:
             raise InvalidArgument("name either ids or all", hint="all=true marks everything up to now")
         owner = call.actor.owner_id
         await self._log.flush()
-        before = await self._unread(owner)
+        before = await self._count_unread(owner)
         payload: JsonObject = {"owner_id": owner}
         if request.all:
             ((last,),) = await self._log.select("SELECT coalesce(max(position), 0) FROM notifications")
@@ -129,7 +129,7 @@ class NotificationOperations:
             await self._check_ids(request.ids)
             payload["ids"] = [*dict.fromkeys(request.ids)]
         await call.record([(STREAM, READ, payload)])
-        after = await self._unread(owner)
+        after = await self._count_unread(owner)
         return ReadResult(read=max(0, before - after), unread=after)
 
     async def _check_ids(self, ids: tuple[str, ...]) -> None:
@@ -142,7 +142,7 @@ class NotificationOperations:
                 f"there is no notification {missing[0][:100]!r}", hint="see those that there are: notification_list"
             )
 
-    async def _unread(self, owner: str) -> int:
+    async def _count_unread(self, owner: str) -> int:
         ((count,),) = await self._log.select(f"SELECT count(*) {_FROM} WHERE {_UNREAD}", (owner,))
         return int(str(count))
 

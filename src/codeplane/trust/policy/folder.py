@@ -51,14 +51,14 @@ class PolicyFolder:
         """The sources by file name; PolicyInvalid when one is not a plain readable file of this folder."""
         try:
             if not stat.S_ISDIR(os.lstat(self.path).st_mode):
-                raise self._refused("", "the policies have to be in a folder, not a link or a file")
+                raise self._refusal("", "the policies have to be in a folder, not a link or a file")
             names = sorted(name for name in os.listdir(self.path) if name.endswith(_SUFFIX))  # noqa: PTH208  # names
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise self._refused("", f"the folder cannot be read: {error.strerror}") from error
+            raise self._refusal("", f"the folder cannot be read: {error.strerror}") from error
         if len(names) > MAX_FILES:
-            raise self._refused("", f"there are {len(names)} policies; at most {MAX_FILES} are read")
+            raise self._refusal("", f"there are {len(names)} policies; at most {MAX_FILES} are read")
         texts: dict[str, str] = {}
         left = MAX_BYTES
         for name in names:
@@ -80,7 +80,7 @@ class PolicyFolder:
 
     def _text(self, name: str, most: int) -> str:
         if not name.isascii() or not name.isprintable():
-            raise self._refused(ascii(name), "its name has characters that are not printable ASCII")
+            raise self._refusal(ascii(name), "its name has characters that are not printable ASCII")
         try:
             # Do not follow a link, and do not wait for a pipe.
             descriptor = os.open(
@@ -88,26 +88,26 @@ class PolicyFolder:
             )
         except OSError as error:
             link = (self.path / name).is_symlink()
-            raise self._refused(name, "it is a link" if link else f"it cannot be read: {error.strerror}") from error
+            raise self._refusal(name, "it is a link" if link else f"it cannot be read: {error.strerror}") from error
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise self._refused(name, "it is not a plain file")
+                raise self._refusal(name, "it is not a plain file")
             raw = b""
             while len(raw) <= most and (chunk := os.read(descriptor, most + 1 - len(raw))):
                 raw += chunk
         except OSError as error:
-            raise self._refused(name, f"it cannot be read: {error.strerror}") from error
+            raise self._refusal(name, f"it cannot be read: {error.strerror}") from error
         finally:
             os.close(descriptor)
         if len(raw) > most:
-            raise self._refused(name, f"all policies together are larger than {MAX_BYTES} bytes")
+            raise self._refusal(name, f"all policies together are larger than {MAX_BYTES} bytes")
         try:
             return raw.decode()
         except UnicodeDecodeError as error:
             line = raw[: error.start].count(b"\n") + 1
-            raise self._refused(name, "it is not UTF-8", line) from error
+            raise self._refusal(name, "it is not UTF-8", line) from error
 
-    def _refused(self, name: str, message: str, line: int = 1) -> PolicyInvalid:
+    def _refusal(self, name: str, message: str, line: int = 1) -> PolicyInvalid:
         where = f"{self._shown}/{name}" if name else self._shown
         problem: JsonValue = {"file": where, "line": line, "message": message}
         return policy_invalid([problem])

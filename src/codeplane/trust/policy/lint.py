@@ -110,7 +110,7 @@ def _unknown_field(path: tuple[str, ...]) -> str | None:
             return None
         if name not in known and name != _ANY:
             at = ".".join(("input", *path[:depth]))
-            return f"no call has {at}.{name[:_MAX_SHOWN]}; {at} has {_nearest(name, known)}"
+            return f"no call has {at}.{name[:_MAX_SHOWN]}; {at} has {_nearest_name(name, known)}"
     return None
 
 
@@ -136,10 +136,10 @@ def _impossible_value(place: tuple[str, ...], value: str, known: tuple[str, ...]
     statement = (
         f'{at} never holds "{value[:_MAX_SHOWN]}"' if place[-1] == _ANY else f'{at} is never "{value[:_MAX_SHOWN]}"'
     )
-    return f"{statement}; {'there is' if place[-1] == _ANY else 'it can be'} {_nearest(value, known)}"
+    return f"{statement}; {'there is' if place[-1] == _ANY else 'it can be'} {_nearest_name(value, known)}"
 
 
-def _nearest(given: str, known: Iterable[str]) -> str:
+def _nearest_name(given: str, known: Iterable[str]) -> str:
     """The name that was probably meant, else the known names."""
     folded = {name.casefold().replace("_", "."): name for name in known if name}
     matches = get_close_matches(given.casefold().replace("_", "."), folded, n=1, cutoff=0.6)

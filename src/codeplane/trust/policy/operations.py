@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from codeplane.kernel.actor import Actor, ActorKind
-from codeplane.kernel.arguments import parse, understood
+from codeplane.kernel.arguments import normalise_arguments, parse
 from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import TrustConfig
@@ -102,7 +102,7 @@ class PolicyOperations:
             files = tuple(texts)
             lint_warnings = InputVocabulary.of(self._catalogue).lint(texts)
             async with self._one_check:
-                version = await asyncio.to_thread(self._compiled, texts)
+                version = await asyncio.to_thread(self._compile_texts, texts)
         except PolicyInvalid as error:
             warnings = (*map(str, lint_warnings), *map(ignored_file_warning, ignored))
             return PolicyChecked(usable=False, files=files, problems=_problems(error), warnings=warnings)
@@ -128,7 +128,7 @@ class PolicyOperations:
             client=call.caller.client or "",
             untrusted=is_untrusted,
         )
-        arguments = understood(parse(operation, request.arguments)) if request.arguments else {}
+        arguments = normalise_arguments(parse(operation, request.arguments)) if request.arguments else {}
 
         async def judged(assessed: Assessment) -> tuple[JsonObject, Judgement]:
             document = build_input(
@@ -145,7 +145,7 @@ class PolicyOperations:
             document, judgement = (await judged(assessment))[0], refused
         else:
             document, judgement = await judged(assessment)
-            for path in await self._foreseen(operation, request):
+            for path in await self._expected_paths(operation, request):
                 # Each path as it is judged when it is written; the strictest judgement counts.
                 assessed = Assessment(risk=assessment.risk, paths=(path,))
                 path_document, path_judgement = await judged(assessed)
@@ -179,7 +179,7 @@ class PolicyOperations:
         return replace(assessment, risk=Risk[request.risk])
 
     @staticmethod
-    async def _foreseen(operation: Operation, request: ExplainRequest) -> tuple[str, ...]:
+    async def _expected_paths(operation: Operation, request: ExplainRequest) -> tuple[str, ...]:
         if not request.arguments and not _has_no_required_arguments(operation):
             return ()
         return await asyncio.to_thread(operation.expected_paths, parse(operation, request.arguments))
@@ -210,7 +210,7 @@ class PolicyOperations:
         }
         return (await self._policy.decide_async(document)).verdict.value
 
-    def _compiled(self, texts: dict[str, str]) -> str:
+    def _compile_texts(self, texts: dict[str, str]) -> str:
         loaded = load_policy(self._engine, texts)
         try:
             if not loaded.program.is_compiled(_COMPILE_SEC):

@@ -245,7 +245,7 @@ class Policy:
         try:
             if yours := self._folder.read():
                 loaded = load_policy(self._engine, yours)
-                _compiled(loaded)
+                _compile(loaded)
                 self._record("policy.loaded", {"version": loaded.version, "files": list(loaded.files)})
         except (CodePlaneError, OSError) as error:
             if loaded is not None:
@@ -340,10 +340,10 @@ class Policy:
     def _undecidable(self, document: JsonObject) -> Decision | None:
         """The denial of a call that cannot be decided now: a change is being compiled, or there is no usable policy."""
         if self._pending is not None:
-            return _denied("the policy was changed and is still being compiled", hint="call again in a moment")
+            return _denial("the policy was changed and is still being compiled", hint="call again in a moment")
         if self._broken and document.get("risk") != "READ":
             reason = f"{self._problem_message()}; until it is fixed only reads run"
-            return _denied(reason, hint="the owner fixes it; see what is wrong: cpl policy check")
+            return _denial(reason, hint="the owner fixes it; see what is wrong: cpl policy check")
         return None
 
     def _cache_decision(self, evaluation: _Evaluation, decision: Decision) -> Decision:
@@ -365,12 +365,12 @@ def ignored_file_warning(file: str) -> str:
     return f"{file}: not read; a policy's name ends in .rego"
 
 
-def _compiled(loaded: LoadedPolicy) -> None:
+def _compile(loaded: LoadedPolicy) -> None:
     if not loaded.program.is_compiled(_START_SEC):
         raise PolicyInvalid("the policy cannot be used: it takes too long to compile")
 
 
-def _denied(reason: str, *, hint: str) -> Decision:
+def _denial(reason: str, *, hint: str) -> Decision:
     return Decision(verdict=Verdict.DENY, reasons=(reason,), hint=hint)
 
 
@@ -378,7 +378,7 @@ def _failure_decision(error: Exception, document: JsonObject) -> Decision:
     message = error.message if isinstance(error, CodePlaneError) else str(error)
     reason = f"the policy failed: {(message or type(error).__name__)[:_MAX_REASON]}"
     if isinstance(error, BlockingIOError):
-        return _denied(reason, hint="call again in a moment")
-    return _denied(
+        return _denial(reason, hint="call again in a moment")
+    return _denial(
         reason, hint=f"the owner fixes the rule in .codeplane/policy; check again: {explain_command(document)}"
     )

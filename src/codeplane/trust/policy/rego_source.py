@@ -37,13 +37,13 @@ class Bundle:
 
 def shipped_bundle() -> Bundle:
     """The shipped policy alone."""
-    return Bundle(sources={_DEFAULT: _own(_DEFAULT)}, packages=_SHIPPED, entry="codeplane/shipped/rules")
+    return Bundle(sources={_DEFAULT: _own_text(_DEFAULT)}, packages=_SHIPPED, entry="codeplane/shipped/rules")
 
 
 def with_shipped(yours: Mapping[str, str]) -> Bundle:
     """The owner's policies together with the shipped one."""
     return Bundle(
-        sources={**yours, **{name: _own(name) for name in _SHIPPED}},
+        sources={**yours, **{name: _own_text(name) for name in _SHIPPED}},
         packages=dict.fromkeys(yours, PACKAGE) | _SHIPPED,
         entry="codeplane/answer/answer",
     )
@@ -128,5 +128,5 @@ class InputUse:
         return used
 
 
-def _own(name: str) -> str:
+def _own_text(name: str) -> str:
     return files("codeplane.trust.policy").joinpath(name.removeprefix(_OWN)).read_text("utf-8")

@@ -74,7 +74,7 @@ def _patterns() -> tuple[tuple[_Pattern, str], ...]:
     return tuple((cast(_Pattern, re2.compile(f"(?m){pattern}")), warning) for pattern, warning in _WARNINGS)
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """The text with invisible and control characters escaped."""
     return "".join(
         character if character.isprintable() or character in "\n\t" else f"\\u{{{ord(character):x}}}"

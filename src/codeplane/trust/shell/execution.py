@@ -6,7 +6,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import MARK, Redactor
 from codeplane.kernel.secret_matcher import Spans, merge_spans, splice
 from codeplane.trust.shell.command import CheckedCommand
-from codeplane.trust.shell.command_warnings import visible
+from codeplane.trust.shell.command_warnings import escape_invisible
 from codeplane.trust.shell.output_capture import Chunk, OutputCapture, OutputQuota
 
 SHELL_STARTED = "shell.started"
@@ -33,7 +33,7 @@ class Execution:
         self.out = OutputCapture("STDOUT", room, secrets=self._secrets_in, settled_length=settled_length)
         self.err = OutputCapture("STDERR", room, secrets=self._secrets_in, settled_length=settled_length)
 
-    async def started(self, checked: CheckedCommand) -> None:
+    async def record_start(self, checked: CheckedCommand) -> None:
         """Record the start, durably."""
         origin = self._call.caller.origin
         await self._call.log.append(
@@ -44,7 +44,7 @@ class Execution:
                         "execution_id": self.execution_id,
                         "tool_call_id": (origin.tool_call_id if origin else None) or self._call.call_id,
                         "tool_name": "run_bash",
-                        "display_command": self._redactor.text(visible(checked.request.command))[:_MAX_SHOWN],
+                        "display_command": self._redactor.text(escape_invisible(checked.request.command))[:_MAX_SHOWN],
                         "folder": checked.folder,
                         "timeout_ms": checked.request.timeout_ms,
                         "sandbox": checked.enclosed,
@@ -64,10 +64,10 @@ class Execution:
                 await self._call.log.append(drafts)
         if chunks and not final:
             line = self.out.last_line or self.err.last_line
-            shown = self._call.redact(self._redactor.text(visible(line)))
+            shown = self._call.redact(self._redactor.text(escape_invisible(line)))
             await self._call.progress(self.out.seen + self.err.seen, None, shown[:_MAX_LINE])
 
-    def finished(self, *, exit_code: int | None, duration_ms: int, timed_out: bool, stopped: str) -> Draft:
+    def end_event(self, *, exit_code: int | None, duration_ms: int, timed_out: bool, stopped: str) -> Draft:
         """The event of the command's end."""
         return self._draft(
             SHELL_FINISHED,
@@ -87,9 +87,9 @@ class Execution:
 
     def tail(self, captured: OutputCapture) -> str:
         """The end of one stream, redacted."""
-        return captured.tail(self._shown)
+        return captured.tail(self._redacted_part)
 
-    def _shown(self, data: bytes, begin: int, end: int) -> bytes:
+    def _redacted_part(self, data: bytes, begin: int, end: int) -> bytes:
         """A part of the output, redacted as in the record and for the caller."""
         return splice(data, self._secrets_in(data), MARK.encode(), begin, end)
 

@@ -148,13 +148,13 @@ class ShellOperations:
             if checked.network or not checked.enclosed:
                 # Before it runs, because its output can be read meanwhile.
                 await parts.ingest(call, "shell", execution_id)
-            await execution.started(checked)
+            await execution.record_start(checked)
             with span("sandbox", kind="shell", enclosed=checked.enclosed) as enclosed:
                 ended = await running.run()
                 enclosed.note(outcome="timed_out" if ended.timed_out else "failed" if ended.code else "ok")
         finally:
             del self._live[execution_id]
-            draft = execution.finished(
+            draft = execution.end_event(
                 exit_code=ended.code if ended is not None else None,
                 duration_ms=(parts.clock.monotonic_ns() - began) // 1_000_000,
                 timed_out=ended is not None and ended.timed_out,

@@ -44,7 +44,7 @@ class _Part:
         self.content += taken.encode()
         self.size, self.utf8, self.more = self.size + size, self.utf8 and utf8, self.more or skip + size < length
 
-    def shown(self, call: Call) -> str:
+    def redact(self, call: Call) -> str:
         """The wanted part, redacted for the caller."""
         whole = bytes(self.before + self.content + self.after)
         return call.part(whole, len(self.before), len(self.before) + len(self.content)).decode(errors="replace")
@@ -81,7 +81,7 @@ async def read_output(call: Call, request: OutputRequest, *, running: bool) -> t
         stream=request.stream,
         offset=start,
         next_offset=start + part.size,
-        content=part.shown(call),
+        content=part.redact(call),
         utf8=part.utf8,
         more=part.more,
         running=running,

@@ -80,7 +80,7 @@ class UntrustedMarks:
         if is_person(call.actor):
             return
         await self._record(call, source, what)
-        if not await self._online_runs.ended(_WAIT_SEC):
+        if not await self._online_runs.wait_for_end(_WAIT_SEC):
             raise GitBusy(
                 "hooks or filters of a git command under way have the network: no untrusted content is given meanwhile",
                 hint="wait until that command has ended, then make this call again",

@@ -140,7 +140,7 @@ class WebOperations:
     def _checked_target(self, request: OpenRequest) -> Target:
         """The target, checked as far as possible without a lookup."""
         wanted = parse_target(request.url)
-        self._fetching.allowed(wanted)
+        self._fetching.check_target(wanted)
         return wanted
 
     def _search_target(self, request: SearchRequest) -> Target:
@@ -155,7 +155,7 @@ class WebOperations:
             return None
         try:
             wanted = parse_target(str(hit.get("url", "")))
-            self._fetching.allowed(wanted)
+            self._fetching.check_target(wanted)
         except CodePlaneError:
             return None
         return Found(

@@ -43,7 +43,7 @@ class PageFetcher:
         self._check = check
         self._hosts = HostLists(allow=config.allow, deny=config.deny)
 
-    def allowed(self, wanted: Target) -> None:
+    def check_target(self, wanted: Target) -> None:
         """Raise AddressDenied for what the target alone shows, without a lookup."""
         self._hosts.check(wanted.host)
         if wanted.is_address:
@@ -59,7 +59,7 @@ class PageFetcher:
         try:
             async with asyncio.timeout(limits.seconds):
                 while True:
-                    self.allowed(wanted)
+                    self.check_target(wanted)
                     addresses = await self._addresses(wanted)
                     if not hops:
                         await before_contact()
