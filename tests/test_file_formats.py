@@ -181,7 +181,7 @@ def test_journal_folder(tmp_path: Path) -> None:
     written = json.loads((folder / "kept.json").read_text())["details"]
     (entry,) = written.pop("entries")
     entry["temp"] = ""
-    assert written == {"journal": "mut_0001", "made": [], "dropped": []}
+    assert written == {"actor": "agent:test", "journal": "mut_0001", "made": [], "dropped": []}
     assert entry == {
         "path": "a.py",
         "before": {"sha256": before, "mode": 0o644, "link": False},

@@ -61,7 +61,12 @@ def besiege(folder: Path, *, kills: int, seed: int) -> Tally:
                 for name, text in files.items():
                     (repo / name).write_text(text)
                 work_ids = [_start(server, name) for name in files]
-        until(lambda: _answer(server, tally, 0) is None and _have_ended(server, work_ids))
+
+        def answered_all() -> bool:
+            _answer(server, tally, 0)
+            return _have_ended(server, work_ids)
+
+        until(answered_all)
         _check(repo, server, work_ids, tally)
         verified = server.call("ledger.verify")["result"]
         assert isinstance(verified, dict) and verified["ok"], verified

@@ -177,7 +177,7 @@ class Evidence:
                 counts.update(_NAME.findall("\n".join(text[first - 1 : last])))
         scores: defaultdict[str, float] = defaultdict(float)
         for name, _ in counts.most_common(_MAX_CALLED):
-            symbols = self._store.named(name, limit=_MANY_DEFINE)
+            symbols = self._store.find_symbols(name, limit=_MANY_DEFINE)
             if len(symbols) < _MANY_DEFINE:
                 for symbol in symbols:
                     scores[symbol.file] += 1 / len(symbols)
