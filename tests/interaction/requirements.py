@@ -141,6 +141,11 @@ REQUIREMENTS = (
         promise="a turn that was killed goes on at its last recorded step, and no effect happens twice",
     ),
     Requirement(
+        id="TURN-05",
+        source="003 §8.4, §8.9, design §10",
+        promise="after untrusted content a turn only proposes what leaves, and the outcome comes back as a new turn",
+    ),
+    Requirement(
         id="CHAT-01",
         source="003 §10, design §10",
         promise="cpl ask and cpl chat stream answers, name tools, ask for decisions and go on in threads",

@@ -12,11 +12,13 @@ from codeplane.wiring.foundation import Foundation
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.threads.operations import ThreadAccess, ThreadOperations
 from codeplane.work.threads.store import ThreadStore
+from codeplane.work.turns.callbacks import TurnCallbacks
 from codeplane.work.turns.context import ContextBuilder
 from codeplane.work.turns.kind import TurnKind
 from codeplane.work.turns.loop import TurnLoop
 from codeplane.work.turns.model_step import MODEL_CALL
 from codeplane.work.turns.operations import TurnOperations
+from codeplane.work.turns.queue import TurnQueue
 from codeplane.work.turns.transcript import TranscriptStore
 from codeplane.work.turns.turn_run import Models
 
@@ -76,16 +78,25 @@ class Conversations:
             store=self.store,
             access=access,
             engine=engine,
+            queue=TurnQueue(engine=engine, payloads=self.payloads),
             kind=self.kind,
             log=foundation.log,
-            payloads=self.payloads,
             # What is asked leaves for models, perhaps on other machines.
             redactor=foundation.outward,
             config=foundation.config.turns,
-            clock=foundation.clock,
             door=conveyor,
         )
         return threads, turns
+
+    def callbacks(self, engine: WorkEngine) -> TurnCallbacks:
+        """What brings decided proposals back into their threads."""
+        return TurnCallbacks(
+            log=self.foundation.log,
+            store=self.store,
+            work=engine.store,
+            queue=TurnQueue(engine=engine, payloads=self.payloads),
+            config=self.foundation.config.turns,
+        )
 
 
 def _models(catalogue: Catalogue) -> Models:

@@ -59,6 +59,7 @@ class WorkWiring(PlaneWiring):
             disconnect=self.sessions.disconnect,
             on_crash=lambda error: logger.error("work could not go on", exc_info=error),
         )
+        self._callbacks = self._conversations.callbacks(self.engine)
 
     def part(self, conveyor: Conveyor) -> Part:
         foundation = self.foundation
@@ -102,6 +103,7 @@ class WorkWiring(PlaneWiring):
     async def _sweep_work(self) -> None:
         if self.engine.has_started:
             await self.engine.sweep()
+            await self._callbacks.sweep()
 
     async def _sweep_payloads(self) -> None:
         await self._payloads.delete_orphans()

@@ -23,6 +23,7 @@ TOOL_PLANNED, TOOL_STARTED, TOOL_FINISHED, TOOL_ANSWERED = (
     "tool.answered",
 )
 MEMORY_SAVED = "memory.checkpoint_saved"
+CALLBACK_RECEIVED = "callback.received"
 # After one of these, nothing more happens in a turn.
 TURN_ENDS = frozenset({TURN_COMPLETED, TURN_FAILED})
 

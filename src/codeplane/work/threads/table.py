@@ -9,6 +9,7 @@ from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 from codeplane.ledger.rows import Cell
 from codeplane.work.threads.events import (
     ASSISTANT_COMMITTED,
+    CALLBACK_RECEIVED,
     MESSAGE_CREATED,
     MODEL_ANSWERED,
     THREAD_ARCHIVED,
@@ -42,7 +43,7 @@ class ThreadTable:
 
     name: ClassVar[str] = "threads"
     version: ClassVar[int] = 1
-    tables: ClassVar[tuple[str, ...]] = ("threads", "messages", "turns", "thread_entries")
+    tables: ClassVar[tuple[str, ...]] = ("threads", "messages", "turns", "thread_entries", "turn_proposals")
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE threads(
             thread_id TEXT PRIMARY KEY, title TEXT, created_by TEXT, toolset TEXT, model TEXT, archived INTEGER,
@@ -65,6 +66,8 @@ class ThreadTable:
             thread_id TEXT, sequence INTEGER, work_id TEXT, kind TEXT, step INTEGER, tool_call_id TEXT,
             payload_hash TEXT, tokens INTEGER, PRIMARY KEY(thread_id, sequence)) WITHOUT ROWID""",
         "CREATE INDEX thread_entries_by_work ON thread_entries(work_id, sequence)",
+        """CREATE TABLE turn_proposals(
+            action_id TEXT PRIMARY KEY, turn_id TEXT, settled INTEGER, position INTEGER) WITHOUT ROWID""",
     )
 
     def apply(self, tables: Tables, event: Event) -> None:
@@ -72,8 +75,7 @@ class ThreadTable:
             _delete_dropped(tables, event.payload)
             return
         thread_id = event.stream.removeprefix(_PREFIX)
-        for change in _CHANGES[event.type]:
-            change(tables, thread_id, event)
+        _CHANGES[event.type](tables, thread_id, event)
 
     types: ClassVar[frozenset[str]]
 
@@ -147,6 +149,10 @@ def _queue(tables: Tables, thread_id: str, event: Event) -> None:
     )
 
 
+def _settle(tables: Tables, thread_id: str, event: Event) -> None:
+    tables.execute("UPDATE turn_proposals SET settled = 1 WHERE action_id = ?", (_text(event.payload, "callback_id"),))
+
+
 def _move(tables: Tables, thread_id: str, event: Event) -> None:
     payload = event.payload
     tables.execute(
@@ -184,6 +190,9 @@ def _add_tool_answer(tables: Tables, thread_id: str, event: Event) -> None:
         "UPDATE turns SET tool_steps = tool_steps + 1, tool_tokens = tool_tokens + ? WHERE turn_id = ?",
         (_number(payload, "tokens"), event.correlation.turn_id),
     )
+    if (action_id := _optional(payload, "proposed_action_id")) is not None:
+        columns = "action_id, turn_id, settled, position"
+        _insert(tables, "turn_proposals", columns, (action_id, event.correlation.turn_id, 0, event.position))
 
 
 def _add_entry(tables: Tables, thread_id: str, event: Event, kind: str, tool_call_id: str | None) -> None:
@@ -220,6 +229,7 @@ def _delete_dropped(tables: Tables, payload: JsonObject) -> None:
             (thread_id,),
         )
         tables.execute("DELETE FROM turns WHERE thread_id NOT IN (SELECT thread_id FROM threads)")
+        tables.execute("DELETE FROM turn_proposals WHERE turn_id NOT IN (SELECT turn_id FROM turns)")
 
 
 def _insert(tables: Tables, table: str, columns: str, cells: tuple[Cell, ...]) -> None:
@@ -248,17 +258,18 @@ def _number(payload: JsonObject, name: str) -> int:
 
 
 _Change = Callable[[Tables, str, Event], None]
-_CHANGES: Mapping[str, tuple[_Change, ...]] = {
-    THREAD_CREATED: (_create,),
-    THREAD_RENAMED: (_rename,),
-    THREAD_ARCHIVED: (_archive,),
-    MESSAGE_CREATED: (_add_message,),
-    ASSISTANT_COMMITTED: (_add_message,),
-    TURN_QUEUED: (_queue,),
-    **dict.fromkeys(_STATES, (_move,)),
-    TURN_INTERRUPT_REQUESTED: (_interrupt,),
-    MODEL_ANSWERED: (_add_answer,),
-    TOOL_FINISHED: (_add_tool_answer,),
-    TOOL_ANSWERED: (_add_tool_answer,),
+_CHANGES: Mapping[str, _Change] = {
+    THREAD_CREATED: _create,
+    THREAD_RENAMED: _rename,
+    THREAD_ARCHIVED: _archive,
+    MESSAGE_CREATED: _add_message,
+    ASSISTANT_COMMITTED: _add_message,
+    TURN_QUEUED: _queue,
+    CALLBACK_RECEIVED: _settle,
+    **dict.fromkeys(_STATES, _move),
+    TURN_INTERRUPT_REQUESTED: _interrupt,
+    MODEL_ANSWERED: _add_answer,
+    TOOL_FINISHED: _add_tool_answer,
+    TOOL_ANSWERED: _add_tool_answer,
 }
 ThreadTable.types = frozenset({*_CHANGES, RETENTION_APPLIED})

@@ -89,7 +89,8 @@ class ContextBuilder:
         """Users' messages, each with all that the turn after it said and called."""
         shown: list[JsonObject] = []
         for message in messages:
-            if message.role != "user":
+            if message.role == "assistant":
+                # It comes with the turn that it belongs to.
                 continue
             shown.append({"role": "user", "text": message.content})
             turns = await self._store.turns("user_message_id = ?", (message.message_id,))

@@ -185,6 +185,7 @@ class TurnLoop:
             door=run.work.door,
             caller=run.next_caller(),
             draft=run.draft,
+            redactor=self._redactor,
             segment=_segment(number, run.item.attempt, attempt),
             reasoning=run.plan.reasoning,
         )

@@ -1,6 +1,5 @@
 """One question to the model, its answer streamed into the thread."""
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
@@ -10,6 +9,7 @@ from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.ports import Ledger
+from codeplane.kernel.redaction import Redactor
 from codeplane.work.items.kind import Door
 from codeplane.work.threads.events import ASSISTANT_TEXT, ASSISTANT_THINKING, MODEL_FELL_BACK
 from codeplane.work.turns.text_stream import TextStream
@@ -24,23 +24,29 @@ class ModelStep:
     """Asks the model once; deltas go into the thread as they come."""
 
     def __init__(
-        self, *, log: Ledger, door: Door, caller: Caller, draft: MakeDraft, segment: str, reasoning: str
+        self,
+        *,
+        log: Ledger,
+        door: Door,
+        caller: Caller,
+        draft: MakeDraft,
+        redactor: Redactor,
+        segment: str,
+        reasoning: str,
     ) -> None:
         """`segment` names this answer among those of the turn."""
         self._log = log
         self._door = door
         self._caller = caller
         self._draft = draft
+        self._redactor = redactor
         self._segment = segment
         self._reasoning = reasoning
         self._attempt = 0
         self._text: list[str] = []
         self._tools: list[ToolRequest] = []
         self._thinking: list[JsonObject] = []
-        self._thought_characters = 0
-        self._thinks_since: float | None = None
-        self._stream = TextStream(self._emit_text)
-        self._thoughts = TextStream(self._emit_thought)
+        self._stream, self._thoughts = self._streams()
 
     async def ask(self, *, model: str, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> ModelAnswer:
         """The model's answer; raises what the call ended with."""
@@ -63,7 +69,7 @@ class ModelStep:
         if outcome.error is not None:
             self._drop()
             raise outcome.error
-        self._end_thought()
+        self._thoughts.close()
         self._stream.close()
         return self._answer(finish)
 
@@ -71,15 +77,11 @@ class ModelStep:
         """Take one item of the stream; returns the last one, which has the usage."""
         match item["kind"]:
             case "text":
-                self._end_thought()
+                self._thoughts.close()
                 self._text.append(str(item["delta"]))
                 self._stream.add(str(item["delta"]))
             case "thinking":
-                self._think(str(item["delta"]), is_summary=bool(item.get("is_summary")))
-            case "thinking_kept":
-                self._thinking.append(
-                    {name: item[name] for name in ("text", "signature", "redacted") if item.get(name)}
-                )
+                self._think(item)
             case "tool_call":
                 self._tools.append(
                     ToolRequest(tool_call_id=str(item["id"]), name=str(item["name"]), arguments=str(item["arguments"]))
@@ -89,38 +91,22 @@ class ModelStep:
                 self._restart()
             case "fallback":
                 self._restart()
-                fell_back: JsonObject = {"from": item["from_model"], "to": item["to_model"], "reason": item["reason"]}
+                fell_back: JsonObject = {"from": item["from"], "to": item["to"], "reason": item["reason"]}
                 self._log.append_soon([self._draft(MODEL_FELL_BACK, fell_back)])
             case "finish":
+                kept = item.get("thinking")
+                self._thinking = [part for part in kept if isinstance(part, dict)] if isinstance(kept, list) else []
                 return item
         return None
 
-    def _think(self, delta: str, *, is_summary: bool) -> None:
-        """Show reasoning as far as the client asked for it: a summary, every word, or that there was some."""
-        if self._reasoning == "REASONING_OFF":
+    def _think(self, item: JsonObject) -> None:
+        """Show reasoning as it is given: a summary, every word, or only how much there was."""
+        if not item.get("redacted"):
+            self._thoughts.add(str(item["delta"]))
             return
-        if self._thinks_since is None:
-            self._thinks_since = time.monotonic()
-        if is_summary or self._reasoning == "REASONING_RAW":
-            self._thoughts.add(delta)
-        else:
-            self._thought_characters += len(delta)
-
-    def _end_thought(self) -> None:
-        if self._thinks_since is None:
-            return
-        self._thoughts.close()
-        if self._thought_characters:
-            seconds = time.monotonic() - self._thinks_since
-            self._emit(
-                ASSISTANT_THINKING,
-                {
-                    "delta": f"thought for {seconds:.1f} s ({self._thought_characters} characters)",
-                    "redacted": True,
-                    "visibility": "REASONING_SUMMARY",
-                },
-            )
-        self._thinks_since, self._thought_characters = None, 0
+        seconds = int(str(item.get("duration_ms") or 0)) / 1000
+        shown = f"thought for {seconds:.1f} s ({item.get('characters')} characters)"
+        self._emit(ASSISTANT_THINKING, {"delta": shown, "redacted": True, "visibility": self._reasoning})
 
     def _emit_thought(self, text: str) -> bool:
         return self._emit(ASSISTANT_THINKING, {"delta": text, "redacted": False, "visibility": self._reasoning})
@@ -142,10 +128,13 @@ class ModelStep:
         self._attempt += 1
 
     def _drop(self) -> None:
-        self._stream.drop()
-        self._thoughts.drop()
-        self._stream, self._thoughts = TextStream(self._emit_text), TextStream(self._emit_thought)
-        self._thinks_since, self._thought_characters = None, 0
+        self._stream.stop()
+        self._thoughts.stop()
+        self._stream, self._thoughts = self._streams()
+
+    def _streams(self) -> tuple[TextStream, TextStream]:
+        """The ways of text and of reasoning into the thread."""
+        return TextStream(self._emit_text, self._redactor), TextStream(self._emit_thought, self._redactor)
 
     def _answer(self, finish: JsonObject) -> ModelAnswer:
         cost = finish.get("cost_usd")

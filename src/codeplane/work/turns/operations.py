@@ -5,7 +5,6 @@ from contextlib import aclosing, suppress
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import CALL_FINISHED
-from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import TurnsConfig
 from codeplane.kernel.errors import (
     IdempotencyConflict,
@@ -16,22 +15,20 @@ from codeplane.kernel.errors import (
     TooLarge,
     WorkEnded,
 )
-from codeplane.kernel.event import Correlation, Event
+from codeplane.kernel.event import Event
 from codeplane.kernel.event_log import EventQuery
-from codeplane.kernel.ids import derived_event_id, digest, new_id
+from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk, operation
-from codeplane.kernel.ports import Ledger, Payloads
+from codeplane.kernel.ports import Ledger
 from codeplane.kernel.redaction import Redactor
 from codeplane.work.items.engine import WorkEngine
-from codeplane.work.items.item import WorkLimits, delegator
+from codeplane.work.items.item import delegator
 from codeplane.work.items.kind import Door
 from codeplane.work.threads.events import (
-    MESSAGE_CREATED,
     TURN_ENDS,
     TURN_INTERRUPT_REQUESTED,
     TURN_PAUSED,
-    TURN_QUEUED,
     thread_draft,
 )
 from codeplane.work.threads.models import MAX_MESSAGE_BYTES
@@ -42,10 +39,8 @@ from codeplane.work.turns.budget import TurnBudget
 from codeplane.work.turns.kind import TurnKind
 from codeplane.work.turns.loop import INTERRUPTED_CODE
 from codeplane.work.turns.models import CancelTurnRequest, SendTurnRequest, TurnRequest, TurnView, UndoneTurn
-from codeplane.work.turns.plan import TurnPlan
+from codeplane.work.turns.queue import NewTurn, TurnQueue
 
-_MAX_SECONDS = 86_400.0
-_MAX_STEPS = 100_000
 _MAX_UNDONE = 1000
 
 
@@ -58,23 +53,21 @@ class TurnOperations:
         store: ThreadStore,
         access: ThreadAccess,
         engine: WorkEngine,
+        queue: TurnQueue,
         kind: TurnKind,
         log: Ledger,
-        payloads: Payloads,
         redactor: Redactor,
         config: TurnsConfig,
-        clock: Clock,
         door: Door,
     ) -> None:
         self._store = store
         self._access = access
         self._engine = engine
+        self._queue = queue
         self._kind = kind
         self._log = log
-        self._payloads = payloads
         self._redactor = redactor
         self._config = config
-        self._clock = clock
         self._door = door
 
     @operation("turn.send", risk=Risk.WRITE, capability="spawn_agents", timeout_sec=660)
@@ -83,19 +76,15 @@ class TurnOperations:
         waits for it. The same client_message_id again is the same turn."""
         thread = await self._access.thread(call, request.thread_id)
         self._check(thread, request)
-        client_message_id = request.client_message_id or new_id("cmsg")
-        turn_id = derived_event_id("turn", thread.thread_id, client_message_id)
-        text = self._redactor.text(request.user_text)
-        earlier = await self._store.turns("turn_id = ?", (turn_id,))
-        if not earlier:
+        new = self._new_turn(call, thread, request)
+        if not await self._store.turns("turn_id = ?", (new.turn_id,)):
             await self._make_room(call, thread, request)
             with suppress(SequenceConflict):
                 # The same message by another client at the same moment: one turn for both.
-                await self._queue(call, thread, request, turn_id, client_message_id, text)
-            self._engine.wake()
-        turn = await self._store.turn(turn_id)
-        if turn.text_hash != digest(text.encode()):
-            raise IdempotencyConflict(f"client_message_id {client_message_id!r} was used for another message")
+                await self._queue.add(new)
+        turn = await self._store.turn(new.turn_id)
+        if turn.text_hash != digest(new.text.encode()):
+            raise IdempotencyConflict(f"client_message_id {new.source_id!r} was used for another message")
         if request.wait_sec:
             turn = await self._wait(turn, request.wait_sec)
         return await self._view(turn)
@@ -147,6 +136,20 @@ class TurnOperations:
         if (size := len(request.user_text.encode("utf-8", "surrogatepass"))) > MAX_MESSAGE_BYTES:
             raise TooLarge(f"the message has {size} bytes", details={"limit": MAX_MESSAGE_BYTES})
 
+    def _new_turn(self, call: Call, thread: Thread, request: SendTurnRequest) -> NewTurn:
+        return NewTurn(
+            thread=thread,
+            source_id=request.client_message_id or new_id("cmsg"),
+            text=self._redactor.text(request.user_text),
+            created_by=call.actor,
+            on_behalf_of=delegator(call),
+            budget=TurnBudget.effective(TurnBudget(**request.requested_budget.model_dump()), self._config),
+            reasoning=request.reasoning_visibility,
+            model=request.model,
+            queue_mode=request.queue_mode,
+            call_id=call.call_id,
+        )
+
     async def _make_room(self, call: Call, thread: Thread, request: SendTurnRequest) -> None:
         """Apply the queue mode: refuse, interrupt the turn that runs, or wait behind it."""
         unfinished = await self._store.unfinished_turns(thread.thread_id)
@@ -172,48 +175,6 @@ class TurnOperations:
             await self._engine.cancel(
                 turn.work_id, by=str(call.actor), reason="a newer message interrupted it", error=INTERRUPTED_CODE
             )
-
-    async def _queue(
-        self, call: Call, thread: Thread, request: SendTurnRequest, turn_id: str, client_message_id: str, text: str
-    ) -> None:
-        """Record the message, the turn and its work in one batch."""
-        await self._engine.admit()
-        work_id = f"wrk_{turn_id.replace('-', '')}"
-        ids = Correlation(call_id=call.call_id, thread_id=thread.thread_id, turn_id=turn_id, work_id=work_id)
-        plan = TurnPlan(
-            user_text=text,
-            reasoning=request.reasoning_visibility,
-            toolset=thread.toolset,
-            model=request.model or thread.model,
-        )
-        budget = TurnBudget.effective(TurnBudget(**request.requested_budget.model_dump()), self._config)
-        message_id = f"msg_{derived_event_id('message', turn_id, 'user').replace('-', '')}"
-        message: JsonObject = {"message_id": message_id, "role": "user", "content": text, "metadata": {}}
-        queued: JsonObject = {
-            "client_message_id": client_message_id,
-            "user_message_id": message_id,
-            "text_hash": digest(text.encode()),
-            "trigger_type": request.trigger_type,
-            "queue_mode": request.queue_mode,
-            **budget.to_json(),
-        }
-        actor = str(call.actor)
-        await self._engine.store.create(
-            kind=TurnKind.name,
-            title=text.strip().partition("\n")[0][:80],
-            parent_id=None,
-            on_behalf_of=delegator(call),
-            limits=WorkLimits(max_steps=_MAX_STEPS, max_seconds=_MAX_SECONDS),
-            payload_hash=await plan.seal(self._payloads, work_id),
-            steps=(),
-            work_id=work_id,
-            created_by=call.actor,
-            correlation=ids,
-            copies=[
-                thread_draft(MESSAGE_CREATED, message, actor=actor, ids=ids),
-                thread_draft(TURN_QUEUED, queued, actor=actor, ids=ids),
-            ],
-        )
 
     async def _wait(self, turn: Turn, seconds: float) -> Turn:
         """The turn once it has ended or paused, or the time is over."""

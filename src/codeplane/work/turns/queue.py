@@ -1,0 +1,100 @@
+"""Puts turns into the queue of their thread: the message, the turn and its work in one batch."""
+
+from dataclasses import dataclass
+
+from codeplane.kernel.actor import Actor
+from codeplane.kernel.event import Correlation
+from codeplane.kernel.ids import derived_event_id, digest
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.ports import Payloads
+from codeplane.work.items.engine import WorkEngine
+from codeplane.work.items.item import WorkLimits
+from codeplane.work.threads.events import CALLBACK_RECEIVED, MESSAGE_CREATED, TURN_QUEUED, thread_draft
+from codeplane.work.threads.thread import Thread
+from codeplane.work.turns.budget import TurnBudget
+from codeplane.work.turns.kind import TurnKind
+from codeplane.work.turns.plan import TurnPlan
+
+CHAT_MESSAGE, DELEGATED_CALLBACK = "CHAT_MESSAGE", "DELEGATED_CALLBACK"
+# What bounds turns are budgets of their own.
+_LIMITS = WorkLimits(max_steps=100_000, max_seconds=86_400.0)
+_MAX_TITLE = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """A turn that is to be queued; `source_id` is the client's message id, or what triggered it."""
+
+    thread: Thread
+    source_id: str
+    text: str
+    created_by: Actor
+    on_behalf_of: Actor
+    budget: TurnBudget
+    reasoning: str = "REASONING_SUMMARY"
+    model: str = ""
+    queue_mode: str = "QUEUE_AFTER_TURN"
+    trigger_type: str = CHAT_MESSAGE
+    call_id: str | None = None
+
+    @property
+    def turn_id(self) -> str:
+        """The same for the same message, or the same trigger and source."""
+        trigger = () if self.trigger_type == CHAT_MESSAGE else (self.trigger_type,)
+        return derived_event_id("turn", self.thread.thread_id, *trigger, self.source_id)
+
+    @property
+    def is_message(self) -> bool:
+        """Whether a person or program sent it, rather than the system."""
+        return self.trigger_type == CHAT_MESSAGE
+
+
+class TurnQueue:
+    """Records new turns."""
+
+    def __init__(self, *, engine: WorkEngine, payloads: Payloads) -> None:
+        self._engine = engine
+        self._payloads = payloads
+
+    async def add(self, new: NewTurn) -> None:
+        """Queue a turn; SequenceConflict when it is there already."""
+        await self._engine.admit()
+        turn_id, thread = new.turn_id, new.thread
+        work_id = f"wrk_{turn_id.replace('-', '')}"
+        ids = Correlation(call_id=new.call_id, thread_id=thread.thread_id, turn_id=turn_id, work_id=work_id)
+        plan = TurnPlan(
+            user_text=new.text, reasoning=new.reasoning, toolset=thread.toolset, model=new.model or thread.model
+        )
+        message_id = f"msg_{derived_event_id('message', turn_id, 'user').replace('-', '')}"
+        message: JsonObject = {
+            "message_id": message_id,
+            "role": "user" if new.is_message else "system",
+            "content": new.text,
+            "metadata": {},
+        }
+        queued: JsonObject = {
+            "client_message_id": new.source_id if new.is_message else "",
+            "trigger_source_id": "" if new.is_message else new.source_id,
+            "user_message_id": message_id,
+            "text_hash": digest(new.text.encode()),
+            "trigger_type": new.trigger_type,
+            "queue_mode": new.queue_mode,
+            **new.budget.to_json(),
+        }
+        events: list[tuple[str, JsonObject]] = [(MESSAGE_CREATED, message), (TURN_QUEUED, queued)]
+        if new.trigger_type == DELEGATED_CALLBACK:
+            events.insert(0, (CALLBACK_RECEIVED, {"callback_id": new.source_id}))
+        await self._engine.store.create(
+            kind=TurnKind.name,
+            title=new.text.strip().partition("\n")[0][:_MAX_TITLE],
+            parent_id=None,
+            on_behalf_of=new.on_behalf_of,
+            limits=_LIMITS,
+            payload_hash=await plan.seal(self._payloads, work_id),
+            steps=(),
+            work_id=work_id,
+            created_by=new.created_by,
+            correlation=ids,
+            copies=[thread_draft(kind, payload, actor=str(new.created_by), ids=ids) for kind, payload in events],
+        )
+        self._engine.wake()
