@@ -40,6 +40,8 @@ async def test_a_snapshot_and_a_watch_from_there_miss_nothing(tmp_path: Path) ->
         whole = await thread.events()
         assert [event["event_id"] for event in seen] == [event.event_id for event in whole if event.sequence > last]
         assert seen[-1]["type"] == "turn.completed"
+        page = result(await thread.ask("thread.events", thread_id=thread.thread_id, from_sequence=last, limit=2))
+        assert page["events"] == seen[:2] and page["last_sequence"] == whole[-1].sequence
         # From the middle of it, as after a lost connection.
         cut = int(str(seen[2]["sequence"]))
         assert await _watch(thread, cut, str(turn["turn_id"])) == seen[3:]

@@ -38,6 +38,9 @@ class ModelItem(Result):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    redacted: bool = False
+    characters: int = 0
+    duration_ms: int = 0
 
 
 def text(*deltas: str) -> list[JsonObject]:
@@ -77,5 +80,7 @@ class ScriptedModel:
                 raise item
             if isinstance(item, asyncio.Event):
                 await item.wait()
+            elif item["kind"] == "thinking" and request.reasoning != "raw":
+                yield ModelItem(kind="thinking", redacted=True, characters=len(str(item["delta"])))
             else:
                 yield ModelItem.model_validate(item)

@@ -66,6 +66,13 @@ class WatchThreadRequest(ThreadRequest):
     turn_id: str = Field("", max_length=100, description="end with the end of this turn")
 
 
+class ThreadEventsRequest(ThreadRequest):
+    """Events of a thread that are there already."""
+
+    from_sequence: int = Field(0, ge=0, le=2**53, description="only what came after it")
+    limit: int = Field(500, ge=1, le=2000)
+
+
 class ThreadView(Result):
     """A thread."""
 
@@ -170,3 +177,13 @@ class ThreadItem(Result):
     event: JsonObject | None = None
     heartbeat: int | None = None
     stream_gap: JsonObject | None = None
+
+
+class ThreadEvents(Result):
+    """Events of a thread in their order; there are more while the last one's sequence is below `last_sequence`."""
+
+    events: tuple[JsonObject, ...]
+    last_sequence: int
+
+    def text(self) -> str:
+        return "\n".join(f"{event['sequence']} {event['type']}" for event in self.events) or "no events"

@@ -32,6 +32,8 @@ from codeplane.work.threads.models import (
     MessagePage,
     MessageView,
     RenameThreadRequest,
+    ThreadEvents,
+    ThreadEventsRequest,
     ThreadItem,
     ThreadPage,
     ThreadRequest,
@@ -154,6 +156,14 @@ class ThreadOperations:
             next_page_token=str(page[0].sequence) if has_more and page else "",
             last_sequence=last_sequence,
         )
+
+    @operation("thread.events", risk=Risk.READ)
+    async def events(self, call: Call, request: ThreadEventsRequest) -> ThreadEvents:
+        """Everything that happened in a conversation after a sequence, a page at a time: messages, tools, decisions."""
+        thread = await self._access.thread(call, request.thread_id)
+        last_sequence = await self._store.head(thread.thread_id)
+        found = await self._log.read(stream=thread.stream, after=request.from_sequence, limit=request.limit)
+        return ThreadEvents(events=tuple(event.to_wire() for event in found), last_sequence=last_sequence)
 
     @operation("thread.rename", risk=Risk.WRITE)
     async def rename(self, call: Call, request: RenameThreadRequest) -> ThreadView:
