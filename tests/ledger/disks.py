@@ -24,7 +24,8 @@ def _mounted(folder: Path, *steps: Sequence[str | Path]) -> Iterator[None]:
             _mount(*step)
         yield
     finally:
-        subprocess.run(["umount", folder], check=True)
+        # Idle processes of the index may still have files open there.
+        subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 @contextmanager
