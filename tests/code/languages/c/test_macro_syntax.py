@@ -6,6 +6,9 @@ import pytest
 
 from tests.code.resolve.written import written
 from tests.interaction.requirements import requirement
+from tests.kernel.plane import asking
+from tests.query.asking import result
+from tests.refactor.test_operations import made, texts
 
 pytestmark = requirement("RES-57")
 
@@ -153,3 +156,38 @@ def test_names_are_looked_for_as_the_language_does(tmp_path: Path, symbol: str, 
         found = repo.uses(symbol)
         assert sorted(found) == uses
         assert set(found.values()) <= {"PROVEN", "STRONG"}
+
+
+CACHE = {
+    "cache.h": (
+        "namespace lib {\n"
+        "template <typename T> struct cache;\n"
+        "template <> struct cache<float> { struct result { int all; }; static result get(); };\n"
+        "template <> struct cache<double> { struct result { int all; }; static result get(); };\n"
+        "template <typename T> int read() { typename cache<T>::result r = cache<T>::get(); return r.all; }\n"
+        "template <typename T> struct shape { int size; };\n"
+        "}\n"
+    ),
+    "user.h": (
+        '#include "cache.h"\n'
+        "namespace\n#ifdef USE_STD\n    std\n#else\n    lib\n#endif\n{\n"
+        "template <typename T> struct shape<T*> { int depth; };\n}\n"
+    ),
+}
+
+
+async def test_what_specializations_have_is_renamed_in_all_of_them(tmp_path: Path) -> None:
+    root = made(tmp_path, CACHE)
+    async with asking(root) as ask:
+        done = result(await ask("refactor.rename", symbol="cache.h:3:42", new_name="product", apply=True))
+        assert done["status"] == "applied", done
+    assert texts(root)["cache.h"] == CACHE["cache.h"].replace("result", "product")
+
+
+async def test_a_specialization_in_a_namespace_that_is_not_readable_is_asked_about(tmp_path: Path) -> None:
+    root = made(tmp_path, CACHE)
+    async with asking(root) as ask:
+        for symbol in ("cache.h:6:30", "user.h:9:30"):
+            plan = result(await ask("refactor.rename", symbol=symbol, new_name="form", apply=True))
+            assert plan["status"] != "applied", plan
+    assert texts(root) == CACHE

@@ -1,7 +1,7 @@
 """The declarations of C and C++ outside of functions and classes, and which of them are one symbol."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import tree_sitter
 from msgspec import Struct
@@ -102,6 +102,23 @@ class Declarations:
             if not (defined and there):
                 found.append(declaration.bound)
         return tuple(found)
+
+    def is_stray(self, bound: Bound) -> bool:
+        """Whether a type is specialized where no template of its namespace is seen, so that another's may be meant."""
+        group = self.group(bound)
+        return bool(self._definitions_of(group)) and all(
+            is_specialization(self._view.text(path), definition) for path, definition in self._definitions_of(group)
+        )
+
+    def strays(self, group: Sequence[Bound]) -> tuple[Bound, ...]:
+        """Return the types of which these may be specializations, or the other way round, whatever their namespaces."""
+        named = dict.fromkeys(declaration.bound for declaration in self.find_all(group[0].name))
+        is_stray = self.is_stray(group[0])
+        return tuple(bound for bound in named if bound not in group and (is_stray or self.is_stray(bound)))
+
+    def _definitions_of(self, group: Sequence[Bound]) -> list[tuple[str, Definition]]:
+        found = ((bound.file, definition) for bound in group for _, definition in self._view.definitions(bound))
+        return [(path, definition) for path, definition in found if definition.kind in TYPES]
 
     def _group_by_includer(self, name: str) -> dict[Bound, tuple[Bound, ...]]:
         found = self.find_all(name)
@@ -232,6 +249,12 @@ class Declarations:
 def is_friend(text: bytes, definition: Definition) -> bool:
     """Whether a declaration in a class only names a friend."""
     return text[max(0, definition.start - 16) : definition.start].rstrip().endswith(b"friend")
+
+
+def is_specialization(text: bytes, definition: Definition) -> bool:
+    """Whether a type is defined for some arguments of its template."""
+    end = definition.name_at + len(definition.name.encode())
+    return text[end : end + 40].lstrip()[:1] == b"<"
 
 
 def _is_unnamed(node: tree_sitter.Node | None) -> bool:

@@ -140,7 +140,11 @@ class CNames(MemberResolver):
                     tuple(dict.fromkeys((Bound(path, definition.scope, name), *found))), how="member"
                 )
             if self._declarations.space(path, facts, definition) is not None:
-                return self._of_group(Bound(path, definition.scope, name))
+                own = Bound(path, definition.scope, name)
+                if self._declarations.is_stray(own):
+                    named = (declaration.bound for declaration in self._declarations.find_all(name))
+                    return Meaning(entities=tuple(dict.fromkeys((own, *named))), certain=False, how="name")
+                return self._of_group(own)
             return None
         return None
 

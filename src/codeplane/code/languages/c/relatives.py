@@ -37,7 +37,8 @@ class CRelatives:
                 else []
             )
             members = tuple(bound for bound in dict.fromkeys((*group, *more)) if bound != member)
-            possible = tuple(bound for bound in self._declarations.linker_twins(group) if bound != member)
+            others = (*self._declarations.linker_twins(group), *self._declarations.strays(group))
+            possible = tuple(bound for bound in dict.fromkeys(others) if bound != member)
             return Relatives(members=members, possible=possible, outside=self._guard(group))
         if facts.scopes[member.scope].kind != "class" or not mine:
             return Relatives()
@@ -63,7 +64,9 @@ class CRelatives:
             found = dict.fromkeys(bound for name in names for bound in self._members.with_constructors(name))
             return Relatives(members=tuple(entity for entity in found if entity != member))
         outside, everything = "", dict[Bound, None]()
-        for body in bodies:
+        # What a template reads from another by its arguments, all of that one's specializations have.
+        classes = [other for name in names for other in self._declarations.group(name)]
+        for body in dict.fromkeys((*bodies, *self._classes.of_bounds(tuple(classes)))):
             family, missing = self._classes.family(body)
             for relative in sorted(family, key=lambda relative: (relative.path, relative.scope)):
                 everything.update(dict.fromkeys(self._classes.own_members(relative, member.name)))
