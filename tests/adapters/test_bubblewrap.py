@@ -14,7 +14,7 @@ from codeplane.adapters.hook_sandbox import HookSandbox
 from codeplane.adapters.process_tree import LinuxProcessTree
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.kernel.errors import SandboxMissing
-from codeplane.kernel.secret_rules import NOTHING_SHOWN
+from codeplane.kernel.secret_paths import NOTHING_SHOWN
 from tests.interaction.requirements import requirement
 
 

@@ -12,7 +12,7 @@ from codeplane.adapters.linked_work_trees import linked_work_trees
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.kernel.errors import SandboxMissing
-from codeplane.kernel.secret_rules import NOTHING_SHOWN
+from codeplane.kernel.secret_paths import NOTHING_SHOWN
 from tests.git.test_guarded_programs import needs_bubblewrap
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement

@@ -11,7 +11,7 @@ import pytest
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
-from codeplane.kernel.secret_rules import NOTHING_SHOWN
+from codeplane.kernel.secret_paths import NOTHING_SHOWN
 from tests.interaction.requirements import requirement
 
 pytestmark = [

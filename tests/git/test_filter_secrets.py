@@ -7,7 +7,7 @@ import pytest
 
 from codeplane.git.safety.filter_commands import filter_commands
 from codeplane.kernel.errors import GitRefused
-from codeplane.kernel.secret_rules import NAMES, is_secret_name
+from codeplane.kernel.secret_paths import NAMES, is_secret_name
 from tests.git.desk import run, simple
 from tests.git.test_guarded_programs import Guarded, needs_bubblewrap
 from tests.interaction.requirements import requirement

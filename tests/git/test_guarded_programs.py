@@ -19,7 +19,7 @@ from codeplane.git.safety.guarded_programs import Enclosure, GuardedPrograms
 from codeplane.git.write.commits import CommitRequest, Commits
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.errors import CodePlaneError, GitRefused
-from codeplane.kernel.secret_rules import NOTHING_SHOWN
+from codeplane.kernel.secret_paths import NOTHING_SHOWN
 from tests.git.desk import Desk, call, run, simple
 from tests.git.random_repository import environment
 from tests.interaction.requirements import requirement

@@ -11,7 +11,7 @@ from codeplane.git.read.diff_page import diff_page
 from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.patch import DIFF_OPTIONS, FilePatch, parse_patch
 from codeplane.kernel.errors import TooLarge
-from codeplane.kernel.secret_rules import NOTHING_SHOWN
+from codeplane.kernel.secret_paths import NOTHING_SHOWN
 from tests.git.random_repository import RandomRepository
 from tests.interaction.requirements import requirement
 

@@ -7,7 +7,7 @@ import pytest
 from codeplane.adapters.git_cli import GitCli
 from codeplane.index.files.include import IncludeRules
 from codeplane.index.files.listing import list_files
-from codeplane.kernel.secret_rules import NOTHING_SHOWN
+from codeplane.kernel.secret_paths import NOTHING_SHOWN
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import asking

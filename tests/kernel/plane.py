@@ -189,7 +189,7 @@ class FixtureOps:
     @operation("fixture.write", risk=Risk.WRITE, budget=Budget.MUTATION)
     async def write(self, call: Call, request: Said) -> Answered:
         """Change something and say what."""
-        call.changed(Effects(changed_paths=request.paths, files_changed_hash=request.text, insertions=1))
+        call.report_change(Effects(changed_paths=request.paths, files_changed_hash=request.text, insertions=1))
         return self._run(call, request)
 
     @operation("fixture.plan", risk=Risk.WRITE, budget=Budget.MUTATION)
@@ -203,7 +203,8 @@ class FixtureOps:
     async def test(self, call: Call, request: Said) -> Answered:
         """Run tests, which fail as the text says."""
         if request.text:
-            call.failed(Failure(kind="AssertionError", trace=request.text, failing_tests=request.paths, exit_code=1))
+            failure = Failure(kind="AssertionError", trace=request.text, failing_tests=request.paths, exit_code=1)
+            call.report_failure(failure)
         return self._run(call, request)
 
     @operation("fixture.fail", risk=Risk.WRITE, budget=Budget.MUTATION)

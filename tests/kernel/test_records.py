@@ -161,13 +161,13 @@ class Large:
     @operation("fixture.large", risk=Risk.WRITE, budget=Budget.MUTATION)
     async def large(self, call: Call, request: Said) -> Answered:
         """Change very many files with very long names that are not even text."""
-        call.changed(
+        call.report_change(
             Effects(
                 changed_paths=tuple(f"{number}/{'ü' * 3000}\udcff" for number in range(5000)),
                 short_diff=("x" * 100_000,) * 200,
             )
         )
-        call.failed(Failure(kind="K" * 10_000, failing_tests=tuple(f"t{n}" + "y" * 5000 for n in range(500))))
+        call.report_failure(Failure(kind="K" * 10_000, failing_tests=tuple(f"t{n}" + "y" * 5000 for n in range(500))))
         return Answered(answer="")
 
 

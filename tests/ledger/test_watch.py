@@ -286,7 +286,7 @@ def test_a_loop_that_is_gone_does_not_keep_its_watchers(tmp_path: Path) -> None:
     left = ExitStack()
 
     async def leave(log: SqliteLog) -> None:
-        left.enter_context(log._watchers.joined(LONG, lambda event: True))
+        left.enter_context(log._watchers.join(LONG, lambda event: True))
 
     async def watch() -> None:
         async with opened(tmp_path / "l.db") as log:

@@ -14,7 +14,7 @@ from codeplane.adapters.secret_folders import OWN, SecretFolders
 from codeplane.adapters.secret_value_index import SecretValueIndex, read_regular_file
 from codeplane.kernel.errors import TooLarge
 from codeplane.kernel.secret_matcher import SecretMatcher
-from codeplane.kernel.secret_rules import KEYS, SecretRules
+from codeplane.kernel.secret_paths import KEYS, SecretRules
 from codeplane.kernel.secret_values import is_public
 
 EMPTY = "mask"

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codeplane.kernel.secret_rules import is_secret_name
+from codeplane.kernel.secret_paths import is_secret_name
 
 # A folder or file that changed just now can change again without another time.
 SETTLED_NS = 100_000_000

@@ -11,7 +11,7 @@ from pathlib import Path
 from codeplane.adapters.python_environment import foreign_entries, is_python_environment
 from codeplane.adapters.secret_folders import SETTLED_NS, SecretFolder, SecretFolders
 from codeplane.kernel.secret_matcher import SecretMatcher
-from codeplane.kernel.secret_rules import KEYS, SecretRules
+from codeplane.kernel.secret_paths import KEYS, SecretRules
 from codeplane.kernel.secret_values import values_of
 
 _MAX_BYTES = 256 * 1024

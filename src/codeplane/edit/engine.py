@@ -118,7 +118,7 @@ class Engine:
         if self._consequences is not None:
             with span("index.refresh", files=len(paths)):
                 consequence = await self._consequences.of(before, paths, compared=compared)
-        call.changed(computed.effects(consequence.symbols))
+        call.report_change(computed.effects(consequence.symbols))
         delta = delta.with_labels(compared.around, semantic)
         return AppliedChanges(delta=delta, consequence=consequence, ignored=tuple(sorted(map(shown, ignored))))
 
@@ -170,7 +170,7 @@ class Engine:
         delta, computed = await self._run_shielded(
             call, new_id("mut"), back.kept, back.changes, back.dropped, computed, kind
         )
-        call.changed(computed.effects())
+        call.report_change(computed.effects())
         return delta
 
     def admit(self, call: Call, changes: Sequence[Change]) -> None:

@@ -17,7 +17,7 @@ from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.index.files.paths import canonical, is_ours, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _RULES = ".cplignore"
 _KEPT_SEC = 1.0

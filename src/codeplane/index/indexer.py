@@ -22,7 +22,7 @@ from codeplane.index.store import Epoch, IndexStore
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import IndexNotReady
 from codeplane.kernel.ports import RepoState
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 
 # What is derived of the repository, in the folder that is CodePlane's own.

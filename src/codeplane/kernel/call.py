@@ -199,7 +199,7 @@ class Call:
         """Say something beside the answer, in `meta.warnings`."""
         self.warnings.append(self.redact(text))
 
-    def changed(self, effects: Effects) -> None:
+    def report_change(self, effects: Effects) -> None:
         """State what this mutation changed."""
         self.effects = effects
 
@@ -212,7 +212,7 @@ class Call:
         self.change = "done" if done else "not_done"
         self.mutation_id = mutation_id if done else None
 
-    def failed(self, failure: Failure) -> None:
+    def report_failure(self, failure: Failure) -> None:
         """State what failed (tests, a command) though the call itself answers."""
         self.failure = failure
 

@@ -270,7 +270,7 @@ class Conveyor:
         name = received.operation.name if received.operation else received.name
         self.ports.observer.call_crashed(operation=name, call_id=received.call_id, error=error)
         if identified is not None and identified.call.failure is None:
-            identified.call.failed(Failure.of(error))
+            identified.call.report_failure(Failure.of(error))
         internal = Internal(f"{received.name} failed: {type(error).__name__}: {str(error)[:300]}")
         internal.__cause__ = error
         return internal

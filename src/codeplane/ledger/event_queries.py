@@ -72,7 +72,7 @@ def find_events(connection: sqlite3.Connection, query: EventQuery, last: int) ->
     if prefix and _is_small(connection, prefix):
         return select.sorted(typed)
     if kinds:
-        return select.merged(within, kinds)
+        return select.merge_types(within, kinds)
     if not prefix:
         return select.rows("NOT INDEXED", within)
     nearby = (
@@ -165,7 +165,7 @@ class _Select:
         rows.sort(key=_position, reverse=self.order == "DESC")
         return rows[: self.limit]
 
-    def merged(self, where: _Where, kinds: tuple[str, ...]) -> list[Row]:
+    def merge_types(self, where: _Where, kinds: tuple[str, ...]) -> list[Row]:
         """Merge the types, each in its order: no type is read further than needed."""
         select = f"SELECT {COLUMNS} FROM events INDEXED BY events_by_type WHERE type = ? AND {where}"
         return self.connection.execute(

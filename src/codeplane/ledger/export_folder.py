@@ -34,7 +34,7 @@ class ExportFolder:
                 if size and size + len(line) > self._segment_bytes:
                     _close(file)
                     _compress(path)
-                    path, size = self._numbered(self._number(path) + 1), 0
+                    path, size = self._numbered_path(self._number(path) + 1), 0
                     file = path.open("ab")
                 file.write(line)
                 size += len(line)
@@ -56,11 +56,11 @@ class ExportFolder:
     def _newest(self) -> Path:
         segments = self.segments()
         if not segments:
-            return self._numbered(1)
+            return self._numbered_path(1)
         last = segments[-1]
-        return last if last.suffix == ".ndjson" else self._numbered(self._number(last) + 1)
+        return last if last.suffix == ".ndjson" else self._numbered_path(self._number(last) + 1)
 
-    def _numbered(self, number: int) -> Path:
+    def _numbered_path(self, number: int) -> Path:
         return self._folder / f"trace-{number:06d}.ndjson"
 
     @staticmethod

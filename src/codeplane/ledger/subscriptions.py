@@ -43,7 +43,7 @@ class Subscriptions:
         after, due = dict(streams), False
         # Up to here everything was read; nothing at first.
         position: int | None = None
-        with self._watchers.joined(heartbeat_sec, lambda event: event.stream in after) as timer:
+        with self._watchers.join(heartbeat_sec, lambda event: event.stream in after) as timer:
             while True:
                 sent = False
                 recent = None if position is None else self._recent.after(position)
@@ -77,7 +77,7 @@ class Subscriptions:
         # The first look is at the disk, where it shows whether something is gone.
         is_first = True
         wants = partial(matches, query) if plain else lambda event: True
-        with self._watchers.joined(heartbeat_sec, wants) as timer:
+        with self._watchers.join(heartbeat_sec, wants) as timer:
             while True:
                 sent = False
                 recent = self._recent.after(query.after) if plain and not is_first else None

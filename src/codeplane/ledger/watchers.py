@@ -49,7 +49,7 @@ class Watchers:
         return len(self._timers)
 
     @contextmanager
-    def joined(self, heartbeat_sec: float, wants: Wants) -> Iterator[WatchTimer]:
+    def join(self, heartbeat_sec: float, wants: Wants) -> Iterator[WatchTimer]:
         """A watcher that is woken by the events it wants."""
         timer = WatchTimer(heartbeat_sec, wants)
         self._timers.add(timer)

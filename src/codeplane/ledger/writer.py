@@ -120,12 +120,12 @@ class Writer:
             return [], True
         batch = [job]
         last = self._drain(batch)
-        if not last and not _awaited(batch):
+        if not last and not _is_awaited(batch):
             # Without a waiter, linger so that following jobs share the commit.
             self._awaited.clear()
             self._lingering = True
             last = self._drain(batch)
-            if not last and not _awaited(batch):
+            if not last and not _is_awaited(batch):
                 self._awaited.wait(LINGER_SEC)
             self._lingering = False
             last = last or self._drain(batch)
@@ -233,7 +233,7 @@ def _each(outcomes: Iterable[tuple[Job, object]]) -> Iterable[tuple[Job, object]
             yield from zip(job.own, outcome, strict=False)
 
 
-def _awaited(batch: list[Job]) -> bool:
+def _is_awaited(batch: list[Job]) -> bool:
     return any(job.reply is not None for job in batch)
 
 

@@ -4,7 +4,7 @@ import re
 
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Definition, Facts
-from codeplane.query.search.hit import decoded
+from codeplane.query.search.hit import decode
 
 MAX_SIGNATURE = 160
 _MAX_DOC = 600
@@ -31,7 +31,7 @@ def signature(facts: Facts, text: bytes, definition: Definition) -> str:
         if text.startswith(openings, first):
             kept += text[at:first]
             at = max(at, last)
-    line = " ".join(decoded(kept + text[at:end]).split())
+    line = " ".join(decode(kept + text[at:end]).split())
     if definition.kind not in _VALUES:
         line = _OPENING.sub("", line)
     line = re.sub(r"(?<=[(\[]) | (?=[)\]])|,(?= ?[)\]])", "", line)
@@ -50,7 +50,7 @@ def opening(facts: Facts, text: bytes, definition: Definition, *, most: int) -> 
     start = definition.body
     if LANGUAGES[facts.language].docstrings and (docstring := _DOCSTRING.match(text, start, definition.end)):
         start = docstring.end()
-    written = decoded(text[start : min(definition.end, start + _MAX_OPENING)]).splitlines()
+    written = decode(text[start : min(definition.end, start + _MAX_OPENING)]).splitlines()
     lines = [line.strip() for line in written if line.strip()]
     return tuple(line if len(line) <= MAX_SIGNATURE else f"{line[:MAX_SIGNATURE]}…" for line in lines[:most])
 
@@ -58,12 +58,12 @@ def opening(facts: Facts, text: bytes, definition: Definition, *, most: int) -> 
 def first_words(facts: Facts, text: bytes) -> str:
     """The first paragraph of a Python module's docstring, or an empty string."""
     match = _DOCSTRING.match(text, 0, 8 * _MAX_DOC) if LANGUAGES[facts.language].docstrings else None
-    return _paragraph(decoded(match["text"]).splitlines()) if match else ""
+    return _paragraph(decode(match["text"]).splitlines()) if match else ""
 
 
 def _inside(text: bytes, definition: Definition) -> str:
     match = _DOCSTRING.match(text, definition.body, min(definition.end, definition.body + 8 * _MAX_DOC))
-    return _paragraph(decoded(match["text"]).splitlines()) if match else ""
+    return _paragraph(decode(match["text"]).splitlines()) if match else ""
 
 
 def _above(facts: Facts, text: bytes, definition: Definition) -> str:
@@ -79,7 +79,7 @@ def _above(facts: Facts, text: bytes, definition: Definition) -> str:
         gap = [line for line in text[last:start].split(b"\n") if not line.strip().startswith((b"@", b"#["))]
         if b"".join(gap).strip() or len(gap) > 2 or text[text.rfind(b"\n", 0, first) + 1 : first].strip():
             break
-        comments.insert(0, decoded(text[first:last]))
+        comments.insert(0, decode(text[first:last]))
         start = first
     return _paragraph([_MARKS.sub("", _MARKS.sub("", line)) for line in "\n".join(comments).splitlines()])
 

@@ -97,7 +97,7 @@ class TestOperations:
             result, _ = await self.run_with_failures(call, request)
             # Failures of a baseline are no failures of the task.
             if result.failures and not request.baseline:
-                call.failed(failure(result))
+                call.report_failure(failure(result))
         if result.baseline_of:
             summary = result.summary
             counts: JsonObject = {"passed": summary.tests_passed, "failed": summary.tests_failed}

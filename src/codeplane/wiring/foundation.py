@@ -19,7 +19,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import SandboxMissing
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.redaction import Redactor
-from codeplane.kernel.secret_rules import SecretRules
+from codeplane.kernel.secret_paths import SecretRules
 from codeplane.kernel.shared_log import SharedStore
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.log import SqliteLog

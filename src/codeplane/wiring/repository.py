@@ -31,7 +31,7 @@ from codeplane.index.service import STREAM, IndexService
 from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.config import EmbeddingsConfig
 from codeplane.kernel.conveyor import Conveyor
-from codeplane.kernel.secret_rules import SecretRules
+from codeplane.kernel.secret_paths import SecretRules
 from codeplane.observe.index_metrics import IndexMetrics
 from codeplane.query.compare.operations import CompareOperations
 from codeplane.query.explain.explain import ExplainOperations

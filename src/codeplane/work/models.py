@@ -38,7 +38,7 @@ class LimitsDelta(Request):
     add_test_runs: int = Field(0, ge=-1_000_000, le=1_000_000)
     add_duration_sec: int = Field(0, ge=-31_536_000, le=31_536_000)
 
-    def applied(self, limits: TaskLimits) -> TaskLimits:
+    def apply_to(self, limits: TaskLimits) -> TaskLimits:
         """The limits with the change applied."""
         return TaskLimits(
             max_mutations=max(limits.max_mutations + self.add_mutations, 0),

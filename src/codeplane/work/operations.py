@@ -85,20 +85,20 @@ class SessionOperations:
     async def configure(self, call: Call, request: ConfigureRequest) -> SessionResult:
         """Add to this task's limits, which a person decides, or take from them; with more, a used up task goes on."""
         session = self._controlled_session(call)
-        self._sessions.configure(session, request.limits_delta.applied(session.task.limits))
+        self._sessions.configure(session, request.limits_delta.apply_to(session.task.limits))
         return await self._view("configure", session, call)
 
     @assesses("session.configure")
     def assess_configure(self, call: Call | None, request: ConfigureRequest) -> Assessment:
         """A person decides about raising a limit; lowering one needs no decision."""
         limits = _task_of(call).limits if call is not None else self._sessions.default_limits
-        return _assess_raise(call, raised_limits(request.limits_delta.applied(limits), limits), "the task gets more")
+        return _assess_raise(call, raised_limits(request.limits_delta.apply_to(limits), limits), "the task gets more")
 
     @previews("session.configure")
     async def preview_configure(self, call: Call, request: ConfigureRequest) -> Preview:
         """The limits before and after."""
         task = self._controlled_session(call).task
-        after = request.limits_delta.applied(task.limits)
+        after = request.limits_delta.apply_to(task.limits)
         about = [f"the task: {task.description}"] if task.description else []
         body = [*about, f"before: {describe_limits(task.limits)}", f"after: {describe_limits(after)}"]
         more = "; ".join(raised_limits(after, task.limits)) or "less"

@@ -86,7 +86,7 @@ class ReplayOperations:
         """Ask the reads of a recorded session again and tell which answers differ now; agents replay their own."""
         if not request.in_session and not request.task_id:
             raise InvalidArgument("say which session or task", hint="task.list names them")
-        recorded = await self._recorded(request, call.event_scope())
+        recorded = await self._load_events(request, call.event_scope())
         if not recorded:
             raise NotFound("nothing is recorded of that session or task", hint="task.list names what there is")
         reads = [event for event in recorded if self._is_read(event, request.operations)]
@@ -108,7 +108,7 @@ class ReplayOperations:
             against=f"the present state, at {(head or 'no commit')[:9]}",
         )
 
-    async def _recorded(self, request: ReplayRequest, scope: EventScope | None) -> list[Event]:
+    async def _load_events(self, request: ReplayRequest, scope: EventScope | None) -> list[Event]:
         # Reads are recorded without making their caller wait.
         await self._log.flush()
         events: list[Event] = []

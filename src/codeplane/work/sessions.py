@@ -80,7 +80,7 @@ class Sessions:
 
     def charge(self, task: Task, budget: Budget) -> None:
         """Count a call; a task that has used up its mutations or its time is closed as failed."""
-        live = self._live(task)
+        live = self._live_task(task)
         if budget is not Budget.NONE:
             # The session may have ended while the call waited for its key or for a person.
             self.of(live)
@@ -99,7 +99,7 @@ class Sessions:
         session = self._by_id.get(task.session_id)
         if session is not None:
             session.active_ns = self._clock.monotonic_ns()
-        return self._live(task).settle(report)
+        return self._live_task(task).settle(report)
 
     def find(self, session_id: str, actor: Actor) -> Session:
         """The open session with that id, if it belongs to the actor's owner."""
@@ -227,7 +227,7 @@ class Sessions:
     def _is_idle(self, session: Session) -> bool:
         return self._clock.monotonic_ns() - session.active_ns > self._config.idle_timeout_sec * SECOND_NS
 
-    def _live(self, task: Task) -> LiveTask:
+    def _live_task(self, task: Task) -> LiveTask:
         assert isinstance(task, LiveTask)
         return task
 

@@ -49,14 +49,14 @@ class LiveTask:
             return
         elapsed = (now_ns - self.opened_ns) // SECOND_NS
         if elapsed >= self.limits.max_duration_sec:
-            raise self._exceeded("duration", self.limits.max_duration_sec, elapsed)
+            raise self._budget_error("duration", self.limits.max_duration_sec, elapsed)
         if budget is Budget.MUTATION:
             if self.mutations >= self.limits.max_mutations:
-                raise self._exceeded("mutations", self.limits.max_mutations, self.mutations)
+                raise self._budget_error("mutations", self.limits.max_mutations, self.mutations)
             self.mutations += 1
         else:
             if self.test_runs >= self.limits.max_test_runs:
-                raise self._exceeded("test_runs", self.limits.max_test_runs, self.test_runs)
+                raise self._budget_error("test_runs", self.limits.max_test_runs, self.test_runs)
             self.test_runs += 1
 
     def used(self, now_ns: int) -> float:
@@ -110,7 +110,7 @@ class LiveTask:
         return [{"kind": "budget", "budget_type": budget.value, "used": used, "limit": limit}]
 
     @staticmethod
-    def _exceeded(budget_type: str, limit: int, current: int) -> TaskBudgetExceeded:
+    def _budget_error(budget_type: str, limit: int, current: int) -> TaskBudgetExceeded:
         return TaskBudgetExceeded(
             f"{budget_type.capitalize()} budget exceeded ({current}/{limit})",
             details={"budget_type": budget_type, "limit": limit, "current": current},

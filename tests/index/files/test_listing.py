@@ -8,7 +8,7 @@ import pytest
 from codeplane.adapters.git_cli import GitCli
 from codeplane.index.files.listing import list_files
 from codeplane.kernel.errors import StorageFailed
-from codeplane.kernel.secret_rules import SecretRules
+from codeplane.kernel.secret_paths import SecretRules
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 

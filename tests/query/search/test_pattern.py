@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.query.search.needles import required_texts
 from codeplane.query.search.pattern import Regex
+from codeplane.query.search.required_texts import required_texts
 from tests.interaction.requirements import requirement
 
 LINES = st.lists(st.sampled_from(["abc", "abcd", "xabcx", "ab", "", "abc def", "def", "a-b_c", "abcabc"]), max_size=12)

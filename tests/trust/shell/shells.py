@@ -18,7 +18,7 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import ShellConfig
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonValue
-from codeplane.kernel.secret_rules import NOTHING_SHOWN
+from codeplane.kernel.secret_paths import NOTHING_SHOWN
 from codeplane.trust.shell.command_run import RunLimits
 from codeplane.trust.shell.models import BashResult
 from codeplane.trust.shell.operations import ShellOperations, ShellParts

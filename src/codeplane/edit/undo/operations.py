@@ -25,7 +25,7 @@ from codeplane.kernel.errors import CannotUndo, CodePlaneError
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _NAMED = 20
 _LATER = 3

@@ -11,7 +11,7 @@ from codeplane.index.files.paths import shown
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Preview
-from codeplane.kernel.secret_rules import SecretRules
+from codeplane.kernel.secret_paths import SecretRules
 
 # The mutation that the approved call must undo, whatever happened in the session since.
 MUTATION = "mutation_id"

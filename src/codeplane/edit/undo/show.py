@@ -20,7 +20,7 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound, NotText
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _MAX_DIFF = 60_000
 _MAX_IN_ALL = 200_000

@@ -5,7 +5,7 @@ from pathlib import Path
 from codeplane.index.files.ignore import IgnoreRules
 from codeplane.index.files.paths import canonical
 from codeplane.kernel.errors import PathDenied
-from codeplane.kernel.secret_rules import SecretRules
+from codeplane.kernel.secret_paths import SecretRules
 
 
 class HiddenPaths:

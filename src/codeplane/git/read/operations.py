@@ -18,7 +18,7 @@ from codeplane.git.read.worktree_list import WorktreeReadOperations
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.online_runs import OnlineRuns
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 
 def read_operations(

@@ -23,7 +23,7 @@ from codeplane.kernel.errors import (
     TooLarge,
 )
 from codeplane.kernel.online_runs import OnlineRuns
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.processes.child import PIPE, Child
 

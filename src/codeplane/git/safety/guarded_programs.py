@@ -23,7 +23,7 @@ from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.ids import digest
 from codeplane.kernel.online_runs import OnlineRuns
-from codeplane.kernel.secret_rules import secret_shell_patterns
+from codeplane.kernel.secret_paths import secret_shell_patterns
 
 _NAME = re.compile(r"[a-z][a-z-]{2,40}")
 _OFFLINE, _NO_HOOKS = "-offline", "none"

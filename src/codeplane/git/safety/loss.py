@@ -11,7 +11,7 @@ from codeplane.git.read.git_error import name_first
 from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Assessment, Kind, Preview, Risk
-from codeplane.kernel.secret_rules import is_secret_name
+from codeplane.kernel.secret_paths import is_secret_name
 
 _NAMED = 10
 _MAX_READ = 4 * 1024 * 1024

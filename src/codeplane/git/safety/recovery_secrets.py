@@ -17,7 +17,7 @@ from codeplane.git.safety.recovery_refs import AUTHOR, PREFIX, identity
 from codeplane.git.safety.secret_contents import SecretContents
 from codeplane.kernel.errors import CodePlaneError, NotGit
 from codeplane.kernel.reserved_folders import is_codeplanes
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _MAX_REFS = 300
 _MAX_FILES = 20_000

@@ -14,7 +14,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, ServerRunning
 from codeplane.kernel.reserved_folders import is_codeplanes
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.workspace import Workspace
 
 # Returns the process that holds a lock, 0 when the system does not tell which, None when none does.

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from codeplane.kernel.ids import new_id
-from codeplane.kernel.secret_rules import SecretRules
+from codeplane.kernel.secret_paths import SecretRules
 
 _DAY_SEC = 24 * 3600
 

@@ -23,7 +23,7 @@ from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call, Effects
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.secret_rules import SecretRules
+from codeplane.kernel.secret_paths import SecretRules
 
 T = TypeVar("T")
 WORK = "work"
@@ -266,7 +266,7 @@ class GitMutation:
         if after is not None:
             hashed += [repr(line) for line in sorted(self.before.index ^ after.index)]
             hashed += [repr((self.before.stashes[:1], after.stashes[:1]))]
-        self._call.changed(
+        self._call.report_change(
             Effects(
                 changed_paths=tuple(file.path for file in delta.files),
                 files_changed_hash=digest("\n".join(hashed).encode("utf-8", "surrogateescape")),

@@ -7,7 +7,7 @@ from codeplane.git.read.git_error import redact_urls
 from codeplane.git.safety.command import Git
 from codeplane.index.files.paths import shown
 from codeplane.kernel.counted import counted
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _HEADS = "refs/heads/"
 _MAX_COMMITS = 30

@@ -24,7 +24,7 @@ from codeplane.git.write.stopped_operation import OperationStart, WholeOperation
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _COMPARED = ("symbolic", "head", "refs", "stashes", "settings", "index", "state")
 T = TypeVar("T")

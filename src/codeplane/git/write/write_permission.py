@@ -9,7 +9,7 @@ from codeplane.git.safety.loss_finder import STATE, STATUS
 from codeplane.index.files.paths import canonical, shown
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
-from codeplane.kernel.secret_rules import SecretRules
+from codeplane.kernel.secret_paths import SecretRules
 
 _CHECKED_AT_ONCE = 500
 

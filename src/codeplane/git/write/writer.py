@@ -24,7 +24,7 @@ from codeplane.kernel.clock import Clock
 from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import CodePlaneError, DeadlineExceeded, GitBusy
 from codeplane.kernel.ids import new_id
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _LOCAL = ("refs/heads/", "refs/tags/")
 _FINISH = {

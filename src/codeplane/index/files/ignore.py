@@ -10,7 +10,7 @@ from pathspec import GitIgnoreSpec
 
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import PathDenied, StorageFailed
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _OWN = ".cplignore"
 # The files that say which files belong.

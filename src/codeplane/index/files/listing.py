@@ -8,7 +8,7 @@ from typing import Protocol
 from codeplane.disk.git_folders import git_folders
 from codeplane.index.files.ignore import IgnoreRules
 from codeplane.index.files.include import BEYOND, MAX_INCLUDED, NOTHING_INCLUDED, IncludeRules
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 SUBMODULE = 0o160000
 APART = "a repository of its own"

@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.disk.git_folders import git_places
 from codeplane.index.files.paths import shown
 from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied
-from codeplane.kernel.secret_rules import is_secret_name
+from codeplane.kernel.secret_paths import is_secret_name
 
 _MAX_SHOWN = 200
 _OURS = frozenset({".git", ".codeplane"})

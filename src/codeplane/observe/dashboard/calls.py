@@ -14,12 +14,12 @@ from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import StreamGap
 from codeplane.kernel.event import Event, Gap, Heartbeat
 from codeplane.kernel.event_log import EventQuery, PayloadCondition
-from codeplane.kernel.failure import REFUSED, failure_in_words
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.ports import Ledger, ScopeOf, StreamObserver
+from codeplane.observe.dashboard.action_rows import ActionRows, cell
 from codeplane.observe.dashboard.call_row import (
     ACTIONS,
     CALLS,
@@ -45,13 +45,7 @@ _BACKLOG = 2000
 _DASHBOARD_SESSIONS = "SELECT session_id FROM sessions WHERE surface = 'web' ORDER BY rowid DESC LIMIT ?"
 _KNOWN_SESSIONS = 2000
 _ENDS = (CALL_FINISHED, CALL_REFUSED, CALL_REPLAYED)
-_ACTION_FAILURES = """SELECT a.action_id, o.failure_class FROM audit a JOIN operations o ON o.call_id = a.call_id
-            WHERE a.action_id IN ({marks}) AND o.status = 'ok' AND o.failure_class IS NOT NULL"""
 _NO_SESSION = frozenset({"SESSION_CLOSED", "SESSION_NOT_FOUND"})
-_ACTION = (
-    "action_id, operation, actor_kind, actor_id, surface, client, risk, summary, status, created_ns, session_id, "
-    "task_id, call_id, decided_by, reason, outcome, position, started"
-)
 
 
 class CallsRequest(CallFilter, PageRequest):
@@ -99,6 +93,7 @@ class CallOperations:
     def __init__(self, *, log: Ledger, cursors: Cursors, streams: StreamObserver, scope_of: ScopeOf) -> None:
         """`scope_of` gives the part of the log that a caller may read."""
         self._log = log
+        self._actions = ActionRows(log)
         self._scope_of = scope_of
         self._streams = streams
         self._cursors = cursors
@@ -132,7 +127,7 @@ class CallOperations:
             after = 0 if narrow else max(0, first_until - _MAX_DISTANCE)
             events = await self._query(replace(wanted, after=after, until=until, limit=chunk))
             low = events[0].position if len(events) == chunk else after + 1
-            action_rows = [] if alone else await self._list_actions(request, low, until, chunk)
+            action_rows = [] if alone else await self._actions.find(request, low, until, chunk)
             low = action_rows[-1].position if len(action_rows) == chunk else low
             events_read += len(events) + len(action_rows)
             await self._load_sessions(events)
@@ -152,7 +147,7 @@ class CallOperations:
                 past = bool(events) and request.since_ns is not None and events[0].at_ns < request.since_ns
                 ended = until <= 0 or past
         full = len(rows) == request.limit
-        rows = [row for row in await self._with_failures(rows) if row.fits(request)]
+        rows = [row for row in await self._actions.with_failures(rows) if row.fits(request)]
         more = not ended or full
         cut = await self._log.query(EventQuery(until=until, newest=True, limit=1)) if more and not full else []
         return CallPage(
@@ -248,7 +243,7 @@ class CallOperations:
         """Rows of the events in their order; an action's row stands for its calls, unless failures are wanted."""
         await self._load_sessions(events)
         failed = outcome == "failed"
-        actions = await self._actions(events, every=live or failed, outcome=None if failed else outcome)
+        actions = await self._actions.load(_action_ids(events, every=live or failed), None if failed else outcome)
         rows: list[CallRow] = []
         for event in events:
             action = actions.get(_action_id(event) or "")
@@ -270,43 +265,6 @@ class CallOperations:
     def _by(self, event: Event) -> dict[str, str | None]:
         surface, client = self._sessions.get(event.correlation.session_id or "", (None, None))
         return {"surface": surface, "client": client}
-
-    async def _with_failures(self, rows: Sequence[CallRow]) -> list[CallRow]:
-        """The rows with the failures of executed actions, which the actions table does not hold."""
-        ran = [row.key for row in rows if row.key == row.action_id and row.phase == "done" and row.status == "ok"]
-        if not ran:
-            return list(rows)
-        failures_found = await self._log.select(_ACTION_FAILURES.format(marks=", ".join("?" * len(ran))), ran)
-        failures = {str(action_id): failure_in_words(_cell(failure)) for action_id, failure in failures_found}
-        return [row.model_copy(update={"failure": failures[row.key]}) if row.key in failures else row for row in rows]
-
-    async def _actions(self, events: Sequence[Event], *, every: bool, outcome: str | None) -> dict[str, CallRow]:
-        wanted = {_action_id(event) for event in events if every or event.type == "action.created"} - {None}
-        if not wanted:
-            # Its calls are shown in the action's row, whether or not that is on this page.
-            return {}
-        marks = ", ".join("?" * len(wanted))
-        term, values = _outcome_condition(outcome)
-        rows = await self._log.select(
-            f"SELECT {_ACTION} FROM actions WHERE action_id IN ({marks}){term}", (*map(str, wanted), *values)
-        )
-        return {str(row[0]): _row_from_action(row) for row in rows}
-
-    async def _list_actions(self, request: CallFilter, low: int, until: int, limit: int) -> list[CallRow]:
-        """Actions by the position they were proposed at, newest first."""
-        term, values = _outcome_condition(request.outcome)
-        if request.operation:
-            last = request.operation.removesuffix("*") + ("\U0010ffff" if request.operation.endswith("*") else "")
-            term, values = f"{term} AND operation BETWEEN ? AND ?", (*values, request.operation.removesuffix("*"), last)
-        for word in request.words():
-            like = f"%{word}%"
-            term = f"{term} AND (operation LIKE ? OR summary LIKE ? OR reason LIKE ?)"
-            values = (*values, like, like, like)
-        rows = await self._log.select(
-            f"SELECT {_ACTION} FROM actions WHERE position BETWEEN ? AND ?{term} ORDER BY position DESC LIMIT ?",
-            (low, until, *values, limit),
-        )
-        return list(map(_row_from_action, rows))
 
     async def _running(self, request: CallsRequest) -> tuple[CallRow, ...]:
         """The calls that are running; a running action is shown by the call that executes it."""
@@ -341,7 +299,7 @@ class CallOperations:
                 batch,
             )
             for session_id, surface, client in rows:
-                self._sessions[str(session_id)] = (_cell(surface), _cell(client))
+                self._sessions[str(session_id)] = (cell(surface), cell(client))
 
 
 def _ends(request: CallFilter) -> tuple[str, ...]:
@@ -351,12 +309,10 @@ def _ends(request: CallFilter) -> tuple[str, ...]:
     return (*_ENDS, "action.created") if request.for_task_id or request.in_session else _ENDS
 
 
-def _outcome_condition(outcome: str | None) -> tuple[str, tuple[str, ...]]:
-    """A filter by outcome as a condition on actions, since thousands may be waiting."""
-    if not outcome:
-        return "", ()
-    statuses = {"refused": REFUSED, "waiting": ("PENDING",)}.get(outcome, (outcome,))
-    return f" AND coalesce(outcome, status) IN ({', '.join('?' * len(statuses))})", statuses
+def _action_ids(events: Sequence[Event], *, every: bool) -> set[str]:
+    """The actions of some events; without `every` those that are proposed: calls are shown in the rows of theirs."""
+    found = (_action_id(event) for event in events if every or event.type == "action.created")
+    return {action_id for action_id in found if action_id is not None}
 
 
 def _action_id(event: Event) -> str | None:
@@ -376,41 +332,3 @@ def _is_first_attempt(event: Event) -> bool:
 
 def _status(event: Event) -> str:
     return str(event.payload.get("status"))
-
-
-def _row_from_action(row: Sequence[str | int | float | bytes | None]) -> CallRow:
-    (action_id, name, actor_kind, actor_id, surface, client, risk, summary, status, created_ns, session_id,
-     task_id, call_id, decided_by, reason, outcome, position, started) = row  # fmt: skip
-    at_ns = int(str(created_ns))
-    runs = bool(started) and status == "APPROVED" and not outcome
-    phase = (
-        "running"
-        if runs
-        else {"PENDING": "waiting", "APPROVED": "approved", "REJECTED": "rejected"}.get(str(status), "done")
-    )
-    return CallRow(
-        key=str(action_id),
-        position=int(str(position)),
-        updated=int(str(position)),
-        at=rfc3339(at_ns),
-        at_ns=at_ns,
-        operation=str(name),
-        actor=f"{_cell(actor_kind)}:{_cell(actor_id)}",
-        status="running" if runs else str(outcome) if outcome else str(status),
-        phase=phase,
-        said=str(summary),
-        mutates=True,
-        client=_cell(client),
-        surface=_cell(surface),
-        call_id=_cell(call_id),
-        task_id=_cell(task_id),
-        session_id=_cell(session_id),
-        action_id=str(action_id),
-        risk=_cell(risk),
-        decided_by=_cell(decided_by),
-        reason=_cell(reason) or None,
-    )
-
-
-def _cell(value: str | int | float | bytes | None) -> str | None:
-    return None if value is None else str(value)

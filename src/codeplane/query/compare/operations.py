@@ -22,7 +22,7 @@ from codeplane.kernel.errors import CursorExpired, InvalidArgument, NotFound
 from codeplane.kernel.ids import digest
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.operation import Risk, operation
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.query.compare import epochs
 from codeplane.query.compare.answer import SemanticDiffResult
 from codeplane.query.compare.change import Change, FileOutlines, order

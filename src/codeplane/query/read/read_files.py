@@ -25,7 +25,7 @@ from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.ports import RepoState
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.knowledge import Knowledge

@@ -5,7 +5,7 @@ from bisect import insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codeplane.query.search.byte_search import Find, make_finder
+from codeplane.query.search.memmem import Find, make_finder
 
 # What a line is. One that opens a definition says more than one that uses it; one that only brings names in, or a
 # banner, says nothing.
@@ -52,7 +52,7 @@ class BestLine:
 
 def best_lines(text: bytes, words: Mapping[str, float], *, limit: int = 1) -> list[BestLine]:
     """The lines of a file with the highest weight of words, in file order."""
-    return [_telling(text, start) for start in sorted(LineFinder(words).best(text, limit=limit))]
+    return [_telling(text, start) for start in sorted(LineFinder(words).best_starts(text, limit=limit))]
 
 
 class LineFinder:
@@ -70,7 +70,7 @@ class LineFinder:
 
     def passage(self, text: bytes) -> int:
         """The start of the best line, considering the lines around it, or of the first definition."""
-        starts = self.best(text, limit=_CANDIDATES)
+        starts = self.best_starts(text, limit=_CANDIDATES)
         if len(starts) < 2:
             return starts[0] if starts else _first_definition(text)
         return max(starts, key=lambda start: (self._value(text, start), -start))
@@ -84,17 +84,17 @@ class LineFinder:
             last = text.find(b"\n", last + 1)
             last = last if last >= 0 else len(text)
         first, last = max(first, start - _MAX_AROUND), min(last, end + _MAX_AROUND)
-        own = self._held(text[start : min(end, start + _MAX_AROUND)].lower())
-        around = self._held(text[first:last].lower()) - own
+        own = self._words_in(text[start : min(end, start + _MAX_AROUND)].lower())
+        around = self._words_in(text[first:last].lower()) - own
         beside = sum([self._counts[word] for word in sorted(around)])
         return sum([self._counts[word] for word in sorted(own)]) * _factor(text, start) + _AROUND * beside
 
-    def _held(self, text: bytes) -> frozenset[bytes]:
+    def _words_in(self, text: bytes) -> frozenset[bytes]:
         if self._words_of is not None:
             return frozenset(self._words_of(text))
         return frozenset(word for word in self._counts if word in text)
 
-    def best(self, text: bytes, *, limit: int = 1) -> list[int]:
+    def best_starts(self, text: bytes, *, limit: int = 1) -> list[int]:
         """The starts of the best lines, best first."""
         lowered = text.lower()
         seek = make_finder(lowered)
@@ -124,7 +124,7 @@ class LineFinder:
         least = -best[-1][0] if len(best) >= limit else 0.0
         # A line of this word needs others beside it to be one of the best: the one that counts most has to be there
         # where all that are left do not make up for it.
-        needed = self._needed(word, least) if plain else b""
+        needed = self._needed_word(word, least) if plain else b""
         at = seek(spelled)
         while at >= 0 and len(seen) < _MAX_LINES:
             start, end = rfind(b"\n", 0, at) + 1, find(b"\n", at)
@@ -150,11 +150,11 @@ class LineFinder:
                         insort(best, (-score, start))
                         del best[limit:]
                         least = -best[-1][0] if len(best) >= limit else 0.0
-                        needed = self._needed(word, least) if plain else b""
+                        needed = self._needed_word(word, least) if plain else b""
             at = seek(spelled, end)
 
     @staticmethod
-    def _needed(word: "_Word", least: float) -> bytes:
+    def _needed_word(word: "_Word", least: float) -> bytes:
         """The word that a line must also have to compete with the best, if any."""
         if not word.later:
             return b""

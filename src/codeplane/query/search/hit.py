@@ -168,14 +168,14 @@ def line_hit(
     raw = bytes(snapshot.content[start:end])
     first = spans[0][0] if spans else 0
     window = max(0, first - MAX_LINE // 2) if len(raw) > MAX_LINE else 0
-    snippet = decoded(raw[window : window + MAX_LINE])
+    snippet = decode(raw[window : window + MAX_LINE])
     if len(raw) > MAX_LINE:
         snippet = f"…{snippet}…"
     before, after = _around(snapshot, known, start, end, context) if context else ((), ())
     return Hit(
         path=shown(known.path),
         line=number,
-        column=len(decoded(raw[:first])) + 1 if first else 1,
+        column=len(decode(raw[:first])) + 1 if first else 1,
         snippet=snippet,
         spans=tuple((a - window, b - window) for a, b in spans if a >= window and b <= window + MAX_LINE),
         before=before,
@@ -187,7 +187,7 @@ def line_hit(
     )
 
 
-def decoded(raw: bytes) -> str:
+def decode(raw: bytes) -> str:
     """Decode bytes for display."""
     return raw.decode("utf-8", "replace").rstrip("\r")
 
@@ -200,13 +200,13 @@ def _around(
     at = start
     while len(before) < context and at > known.offset:
         first = content.rfind(b"\n", known.offset, at - 1) + 1 or known.offset
-        before.insert(0, decoded(bytes(content[first : min(at - 1, first + MAX_LINE)])))
+        before.insert(0, decode(bytes(content[first : min(at - 1, first + MAX_LINE)])))
         at = first
     after: list[str] = []
     at, last = end + 1, known.offset + known.length
     while len(after) < context and at < last:
         stop = content.find(b"\n", at, last)
         stop = last if stop < 0 else stop
-        after.append(decoded(bytes(content[at : min(stop, at + MAX_LINE)])))
+        after.append(decode(bytes(content[at : min(stop, at + MAX_LINE)])))
         at = stop + 1
     return tuple(before), tuple(after)

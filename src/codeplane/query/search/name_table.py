@@ -31,7 +31,7 @@ class NameTable:
             elif beginnings and low != asked and self.names[index].startswith(wanted):
                 scores[index] = 0.9
         for index in self._spelling("".join(beginnings)) if beginnings else ():
-            if scores.get(index, 0.0) < 0.85 and _abbreviated(self.names[index], beginnings):
+            if scores.get(index, 0.0) < 0.85 and _is_abbreviation(self.names[index], beginnings):
                 scores[index] = 0.85
         # What is less alike counts only where there is room for it.
         for index in self._flat.holding(plain) if plain and len(scores) <= most else ():
@@ -97,7 +97,7 @@ def _beginnings(wanted: str) -> list[str]:
     return [part.lower() for part in parts] if len(parts) > 1 else []
 
 
-def _abbreviated(name: str, beginnings: Sequence[str]) -> bool:
+def _is_abbreviation(name: str, beginnings: Sequence[str]) -> bool:
     """Whether each word of a name has the given beginning."""
     words = _PARTS.findall(name)
     begins = zip(words, beginnings, strict=False)

@@ -6,9 +6,9 @@ from typing import Protocol
 import re2  # type: ignore[import-untyped]  # the package ships no types
 
 from codeplane.kernel.errors import InvalidArgument
-from codeplane.query.search.byte_search import Content, find
-from codeplane.query.search.needles import Needles, required_texts
+from codeplane.query.search.memmem import Content, find
 from codeplane.query.search.regex_syntax import is_word, translate
+from codeplane.query.search.required_texts import Needles, required_texts
 
 MAX_PATTERN = 4096
 _MAX_IDLE = 2_000
@@ -88,7 +88,7 @@ class Regex:
         """Find the next match, which may be empty."""
         needles = self._needles
         while needles is not None and self._idle < _MAX_IDLE:
-            at = needles.nearest(content, start, end)
+            at = needles.find_nearest(content, start, end)
             if at < 0:
                 return None
             first = max(content.rfind(b"\n", start, at) + 1, start)

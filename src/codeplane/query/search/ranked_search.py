@@ -42,7 +42,7 @@ def search_hybrid(
     """Files by words; meaning re-orders the first by nearness to the title, and follows where words find few."""
     places, is_answer = _by_words(snapshot, text, query, keep, tests)
     title = query.strip().partition("\n")[0]
-    near, partial = _near(snapshot, vectors, title or query, keep)
+    near, partial = _nearest_chunks(snapshot, vectors, title or query, keep)
     nearness = {place.path: place.score for place in near.places}
     first = places[:_RERANKED]
     known = [nearness[place.path] for place in first if place.path in nearness]
@@ -68,13 +68,15 @@ def _match_list(places: Sequence[Place], is_answer: bool) -> MatchList:
     if places and not is_answer:
         nearest = ", ".join(f"{shown(place.path)} {place.score:.2f}" for place in places[:_NEAREST])
         return MatchList(places=(), total=0, nothing=f"nearest: {nearest} (1 is all of its words)")
-    strong = [place for position, place in enumerate(places) if place.score >= best * _least(position, place.path)]
+    strong = [
+        place for position, place in enumerate(places) if place.score >= best * _least_score(position, place.path)
+    ]
     return MatchList(
         places=strong, total=len(strong), exact=len(strong) < MAX_RANKED, weaker=_weaker(len(places), len(strong))
     )
 
 
-def _least(position: int, path: str) -> float:
+def _least_score(position: int, path: str) -> float:
     return _WEAK_FIRST if position < _FIRST and kind_of(path) == "source" else _WEAK
 
 
@@ -99,7 +101,7 @@ def _by_words(
     files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
     scores = {file.path: evidence.fit(file.score) for file in files}
     # What a question names in full comes first, whatever its words are.
-    named = sorted(_named(query, there, evidence.about_tests), key=lambda path: -scores.get(path, 0.0))
+    named = sorted(_named_files(query, there, evidence.about_tests), key=lambda path: -scores.get(path, 0.0))
     scores = {**dict.fromkeys(named, 1.0), **{path: score for path, score in scores.items() if path not in named}}
     places = [
         Place(path=path, offset=0, score=score, match_type="fuzzy", located=lines.passage)
@@ -109,7 +111,7 @@ def _by_words(
     return places, is_answer
 
 
-def _named(query: str, there: Keep, about_tests: bool) -> list[str]:
+def _named_files(query: str, there: Keep, about_tests: bool) -> list[str]:
     """The files that a question names by their whole paths; tests only if it asks about tests."""
     return [path for path in sorted(named_paths(query)) if there(path) and (about_tests or not is_test(path))]
 
@@ -122,7 +124,7 @@ def _stems(words: Mapping[str, float]) -> dict[str, float]:
     return weights
 
 
-def _near(
+def _nearest_chunks(
     snapshot: Snapshot, vectors: VectorIndex | None, query: str, keep: Keep | None
 ) -> tuple[MatchList, str | None]:
     """The nearest chunk of each file, and a note if there is no model."""

@@ -123,7 +123,7 @@ def rank_by(
     while True:
         hits = full_text.score_paths(evidence.terms, limit=pool, language=language)
         if not with_tests:
-            hits = _supported(full_text, hits, evidence, weights)
+            hits = _support_files(full_text, hits, evidence, weights)
         if evidence.names:
             candidates = sorted([(-score * _standing(path, standing, evidence.names), path) for score, path in hits])
         else:
@@ -146,7 +146,7 @@ def _standing(path: str, standing: Mapping[Kind, float], names: frozenset[str]) 
     return standing[kind_of(path)] if names.isdisjoint(parts(path)) else 1.0
 
 
-def _supported(
+def _support_files(
     full_text: FullText, hits: Sequence[tuple[float, str]], evidence: Evidence, weights: Weights
 ) -> list[tuple[float, str]]:
     """Raise the scores of files whose tests match, and of files beside a good match in a folder the title names."""

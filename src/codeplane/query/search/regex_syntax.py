@@ -48,7 +48,7 @@ def translate(expression: str, *, ignore_case: bool) -> Translated:
             if escape is None:
                 raise InvalidArgument("this regular expression is not supported: it ends in a backslash", hint=_HINT)
             _refuse_anchor(text, escape.group(), at, escape.end())
-            written, more = _escaped(escape.group())
+            written, more = _read_escape(escape.group())
             at = escape.end()
         elif char == "[":
             end = _class_end(text, at)
@@ -94,7 +94,7 @@ def _refuse_anchor(text: str, escape: str, start: int, end: int) -> None:
         )
 
 
-def _escaped(escape: str) -> tuple[str, bool]:
+def _read_escape(escape: str) -> tuple[str, bool]:
     kind = escape[1]
     if kind in _CLASSES:
         return f"[{_CLASSES[kind]}]", True

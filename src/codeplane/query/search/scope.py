@@ -45,9 +45,9 @@ class PathFilter:
 
     def __init__(self, globs: Sequence[str], root: Path) -> None:
         for glob in globs:
-            if not is_pattern(_anchored(glob, root)):
+            if not is_pattern(_anchor_glob(glob, root)):
                 raise InvalidArgument(f"{glob!r} is not a path or glob", hint="write for example src or src/**/*.py")
-        self._spec = compile_patterns([_anchored(glob, root) for glob in globs])
+        self._spec = compile_patterns([_anchor_glob(glob, root) for glob in globs])
         self._known: dict[str, bool] = {}
 
     def __call__(self, path: str) -> bool:
@@ -57,7 +57,7 @@ class PathFilter:
         return is_match
 
 
-def _anchored(glob: str, root: Path) -> str:
+def _anchor_glob(glob: str, root: Path) -> str:
     """Anchor a glob: a plain name or one with folders at the root, `*.py` anywhere."""
     plain = as_text(canonical(glob, root=root))
     return f"/{plain}" if "/" in plain or not any(char in plain for char in "*?[") else plain

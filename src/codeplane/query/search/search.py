@@ -24,13 +24,13 @@ from codeplane.kernel.page import Pagination
 from codeplane.kernel.trace import span
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.advice import on_kinds, on_mode, on_path, on_undefined
+from codeplane.query.search.exact_search import Line, Page, scan
 from codeplane.query.search.hit import Hit, SearchResult, line_hit
 from codeplane.query.search.matches import MatchList
 from codeplane.query.search.name_table import NameTable
 from codeplane.query.search.pattern import Pattern
 from codeplane.query.search.ranked_search import search_hybrid, search_ranked
 from codeplane.query.search.references import find_references
-from codeplane.query.search.scan import Line, Page, scan
 from codeplane.query.search.scope import Keep, scope
 from codeplane.query.search.search_mode import choose_mode, fallback_modes
 from codeplane.query.search.search_request import (
@@ -92,7 +92,7 @@ class SearchOperations:
             # What auto picked for the first page holds for all of them.
             mode = str(resumed[1]["mode"])
         asked = _Asked(request=request, mode=mode, keep=keep, scope=place, resumed=resumed)
-        answer = await (self._exact if mode in ("literal", "regex") else self._listed)(fresh, asked)
+        answer = await (self._exact if mode in ("literal", "regex") else self._list_page)(fresh, asked)
         if request.mode == "auto" and not answer.total:
             asked, answer = await self._otherwise(call, fresh, asked, answer)
         if resumed is None and (note := on_kinds(asked.mode, request.kinds)):
@@ -134,7 +134,7 @@ class SearchOperations:
             return asked, answer
         for mode in fallback_modes(asked.mode, query):
             other = replace(asked, mode=mode)
-            found = await (self._exact if mode == "literal" else self._listed)(fresh, other)
+            found = await (self._exact if mode == "literal" else self._list_page)(fresh, other)
             if found.hits or (found.found is not None and found.found.nothing):
                 if asked.mode == "regex" and found.hits:
                     call.warn(f"no line matches it as a regular expression; this is {on_mode(mode)}")
@@ -198,7 +198,7 @@ class SearchOperations:
             stale=stale,
         )
 
-    async def _listed(self, fresh: SnapshotSource, asked: "_Asked") -> "_Answer":
+    async def _list_page(self, fresh: SnapshotSource, asked: "_Asked") -> "_Answer":
         """A page of what a mode lists, verified against the disk."""
         request = asked.request
         first = 0
@@ -209,11 +209,11 @@ class SearchOperations:
             held = self._lists.get((snapshot.epoch, asked.scope))
             # What is ranked may rank otherwise by now: vectors fill in, and files that went still count for a while.
             # Uses of a popular name take long to find.
-            look, behind = await self._looked(None, snapshot, asked, first, held)
+            look, behind = await self._look(None, snapshot, asked, first, held)
         else:
             snapshot = await fresh.snapshot(strict=request.fresh == "strict")
             for _ in range(fresh.looks):
-                look, behind = await self._looked(fresh, snapshot, asked, first, None)
+                look, behind = await self._look(fresh, snapshot, asked, first, None)
                 if not look.changed:
                     break
                 snapshot = await fresh.refresh(look.changed)
@@ -234,10 +234,10 @@ class SearchOperations:
             cursor=cursor,
             stale=stale,
             found=matches,
-            partial=behind.line() or matches.partial or self._unparsed(asked.mode),
+            partial=behind.line() or matches.partial or self._unparsed_note(asked.mode),
         )
 
-    async def _looked(
+    async def _look(
         self,
         fresh: SnapshotSource | None,
         snapshot: Snapshot,
@@ -252,7 +252,12 @@ class SearchOperations:
         limit, context = _page_size(asked), asked.request.context
 
         def look() -> _Look:
-            late = held is None and asked.mode in _OF_WORDS and not behind.files and not self._fed(snapshot)
+            late = (
+                held is None
+                and asked.mode in _OF_WORDS
+                and not behind.files
+                and not self._is_full_text_current(snapshot)
+            )
             with span("index.query", mode=asked.mode, epoch=snapshot.epoch) as querying:
                 matches = held[0] if held is not None else self._by_mode(snapshot, asked)
                 querying.note(found=len(matches.places))
@@ -280,7 +285,7 @@ class SearchOperations:
         if asked.mode == "definitions":
             return definitions(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
         if asked.mode == "symbol":
-            return symbols(snapshot, store, self._named(), request.query, keep=asked.keep, kinds=request.kinds)
+            return symbols(snapshot, store, self._name_table(), request.query, keep=asked.keep, kinds=request.kinds)
         if asked.mode == "ranked":
             return search_ranked(snapshot, self._knowledge.text, request.query, keep=asked.keep, tests=request.tests)
         if asked.mode == "hybrid":
@@ -294,11 +299,11 @@ class SearchOperations:
         page = request.limit if asked.resumed is None else None
         return find_references(world, store, request.query, keep=asked.keep, page=page)
 
-    def _fed(self, snapshot: Snapshot) -> bool:
+    def _is_full_text_current(self, snapshot: Snapshot) -> bool:
         """Whether the full text has caught up with a snapshot, after a bounded wait."""
         return self._knowledge.text.wait(snapshot.epoch, _FED_SEC)
 
-    def _named(self) -> NameTable:
+    def _name_table(self) -> NameTable:
         """The table of all names, rebuilt when the store's names change."""
         names = self._knowledge.store.all_names()
         held = self._names
@@ -306,7 +311,7 @@ class SearchOperations:
             held = self._names = NameTable(names)
         return held
 
-    def _unparsed(self, mode: str) -> str | None:
+    def _unparsed_note(self, mode: str) -> str | None:
         """A note on files that could not be parsed."""
         count = self._knowledge.store.problem_counts().get("not parsed", 0) if mode in _OF_SYMBOLS else 0
         return f"{counted(count, 'file')} could not be parsed" if count else None

@@ -58,7 +58,7 @@ def definitions(
 ) -> MatchList:
     """Definitions by name, dotted name, place or id."""
     must_be_kinds(store, kinds)
-    symbols_found = _live(snapshot, _asked(store, query), keep, kinds)
+    symbols_found = _live_symbols(snapshot, _find_symbols(store, query), keep, kinds)
     return MatchList(places=[place_of(store, symbol) for symbol in symbols_found], total=len(symbols_found))
 
 
@@ -73,7 +73,7 @@ def symbols(
     named = store.named_any([name for _, name in alike], limit=_MAX_NAMED)
     for score, name in alike:
         how: MatchType = "exact" if name == wanted else "fuzzy"
-        for symbol in _live(snapshot, named.get(name, ()), keep, kinds):
+        for symbol in _live_symbols(snapshot, named.get(name, ()), keep, kinds):
             places.append(place_of(store, symbol, score=score, match_type=how))
     return MatchList(places=places, total=len(places), exact=all_of_them)
 
@@ -97,17 +97,17 @@ def targets(world: World, store: FactStore, query: str, *, keep: Keep | None = N
         # As answers name symbols: the file, and the name in it.
         return targets(world, store, name, keep=lambda file: file == path and (keep is None or keep(file)))
     targets_by_bound: dict[Bound, Target] = {}
-    for symbol in _live(world.snapshot, _asked(store, query), keep, ()):
+    for symbol in _live_symbols(world.snapshot, _find_symbols(store, query), keep, ()):
         facts = world.facts(symbol.file)
         if facts is None or symbol.position >= len(facts.definitions):
             continue
         definition = facts.definitions[symbol.position]
         bound = Bound(symbol.file, definition.scope, definition.name)
         targets_by_bound.setdefault(bound, Target(bound=bound, symbol=symbol, definition=definition))
-    return list(targets_by_bound.values()) or _exported(world, store, query)
+    return list(targets_by_bound.values()) or _exported_targets(world, store, query)
 
 
-def _exported(world: World, store: FactStore, query: str) -> list[Target]:
+def _exported_targets(world: World, store: FactStore, query: str) -> list[Target]:
     """Targets that a package exports under a dotted name such as `package.Class.method`."""
     parts = [part for part in query.removesuffix("()").split(".") if part]
     resolver = Resolver(world)
@@ -146,7 +146,7 @@ def _name_at(store: FactStore, symbol: Symbol, text: bytes) -> int:
     return facts.definitions[symbol.position].name_at if facts and symbol.position < len(facts.definitions) else 0
 
 
-def _asked(store: FactStore, query: str) -> list[Symbol]:
+def _find_symbols(store: FactStore, query: str) -> list[Symbol]:
     """By id, by name, or by the end of a dotted name."""
     query = query.strip()
     if _UID.match(query):
@@ -186,7 +186,9 @@ def _ends_with(symbol: Symbol, parts: Sequence[str]) -> bool:
     return whole[-len(parts) :] == list(parts)
 
 
-def _live(snapshot: Snapshot, candidates: Iterable[Symbol], keep: Keep | None, kinds: Sequence[str]) -> list[Symbol]:
+def _live_symbols(
+    snapshot: Snapshot, candidates: Iterable[Symbol], keep: Keep | None, kinds: Sequence[str]
+) -> list[Symbol]:
     """Symbols in scope whose file is unchanged, tests last."""
     chosen = [
         symbol

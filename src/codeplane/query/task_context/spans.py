@@ -36,7 +36,7 @@ def choose_spans(
     for word, weight in words.items():
         weights[stem(word)] = max(weights.get(stem(word), 0.0), weight)
     weights |= {name.lower(): strongest for name in names[:_MOST_SPANS]}
-    starts = LineFinder(weights).best(text, limit=_BEST_LINES) if weights else []
+    starts = LineFinder(weights).best_starts(text, limit=_BEST_LINES) if weights else []
     numbers = [first for first, _ in places] + [text.count(b"\n", 0, start) + 1 for start in starts]
     rows = text.split(b"\n")
     total = max(1, len(rows) - (rows[-1] == b""))

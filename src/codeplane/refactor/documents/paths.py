@@ -11,7 +11,7 @@ from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.path_kinds import is_copy
 from codeplane.index.snapshot import IndexedFile
-from codeplane.query.search.byte_search import find
+from codeplane.query.search.memmem import find
 from codeplane.refactor.documents.changelogs import is_historical
 from codeplane.refactor.documents.code_blocks import Flavour
 from codeplane.refactor.documents.markup import Markup

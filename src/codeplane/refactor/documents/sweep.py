@@ -13,8 +13,8 @@ from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.path_kinds import is_copy
 from codeplane.kernel.config import DocSweepConfig
 from codeplane.kernel.errors import InvalidArgument
-from codeplane.query.search.byte_search import find
 from codeplane.query.search.language_names import known_family
+from codeplane.query.search.memmem import find
 from codeplane.refactor.documents.block_levels import Mention, level_blocks
 from codeplane.refactor.documents.changelogs import is_historical
 from codeplane.refactor.documents.code_blocks import Flavour

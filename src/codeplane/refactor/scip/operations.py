@@ -14,7 +14,7 @@ from codeplane.kernel.clock import Clock
 from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotFound, ScipRefused
 from codeplane.kernel.operation import Budget, Result, Risk, operation
-from codeplane.kernel.secret_rules import NOTHING_SHOWN, SecretRules
+from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import scope

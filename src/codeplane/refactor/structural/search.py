@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from codeplane.code.languages.registry import languages
 from codeplane.index.snapshot import IndexedFile, Snapshot
-from codeplane.query.search.byte_search import find
+from codeplane.query.search.memmem import find
 from codeplane.query.search.scope import Keep
 from codeplane.refactor.structural.grammar import GRAMMARS, extent, faults, tree
 from codeplane.refactor.structural.pattern import StructuralPattern

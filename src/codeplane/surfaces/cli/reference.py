@@ -62,10 +62,10 @@ def _operation(operation: Operation) -> Iterator[str]:
     yield "\n| argument | default | meaning |\n|---|---|---|"
     for name, field in fields.items():
         default = "required" if field.is_required() else f"`{field.get_default(call_default_factory=True)!r}`"
-        yield f"| `{name}` | {_short(default)} | {field.description or ''} |"
+        yield f"| `{name}` | {_short_default(default)} | {field.description or ''} |"
 
 
-def _short(default: str) -> str:
+def _short_default(default: str) -> str:
     return default if len(default) < 60 else "see the schema"
 
 

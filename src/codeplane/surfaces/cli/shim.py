@@ -119,13 +119,13 @@ def _relay(connection: socket.socket, facts: ServerFacts) -> int:
             except BrokenPipeError:
                 return 0  # the client has disconnected
     except (OSError, ValueError) as error:
-        raise _ended() from error
+        raise _connection_error() from error
     if not all_sent.is_set():
-        raise _ended()
+        raise _connection_error()
     return 0
 
 
-def _ended() -> ServerUnreachable:
+def _connection_error() -> ServerUnreachable:
     return ServerUnreachable("the server ended", hint="reconnect; the shim starts it again")
 
 

@@ -15,14 +15,14 @@ def escape_controls(text: str) -> str:
 
 def for_terminal(answer: JsonObject) -> JsonObject:
     """Return an answer as it may be printed: unchanged for a file or pipe, escaped for a terminal."""
-    return {name: _escaped(value) for name, value in answer.items()} if sys.stdout.isatty() else answer
+    return {name: _escape_value(value) for name, value in answer.items()} if sys.stdout.isatty() else answer
 
 
-def _escaped(value: JsonValue) -> JsonValue:
+def _escape_value(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
         return escape_controls(value)
     if isinstance(value, list):
-        return [_escaped(item) for item in value]
+        return [_escape_value(item) for item in value]
     if isinstance(value, dict):
-        return {escape_controls(name): _escaped(item) for name, item in value.items()}
+        return {escape_controls(name): _escape_value(item) for name, item in value.items()}
     return value

@@ -42,7 +42,7 @@ class Probes:
         """Return the routes."""
         return [
             Route("/health", self._health, methods=["GET"]),
-            Route("/ready", self._ready, methods=["GET"]),
+            Route("/ready", self._readiness, methods=["GET"]),
             Route("/metrics", self._render, methods=["GET"]),
             Route("/status", self._status, methods=["GET"]),
         ]
@@ -50,7 +50,7 @@ class Probes:
     async def _health(self, request: Request) -> Response:
         return json_response({"status": "ending" if self._ending() else "ok", **self._identity})
 
-    async def _ready(self, request: Request) -> Response:
+    async def _readiness(self, request: Request) -> Response:
         problems = self._problems()
         if not problems:
             return json_response({"status": "ready", **self._identity})

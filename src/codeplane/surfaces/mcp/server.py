@@ -143,13 +143,13 @@ class McpSurface:
 
         await self._manager.handle_request(scope, receive, watch)
 
-    def disconnected(self, connection_id: str) -> None:
+    def end_connection(self, connection_id: str) -> None:
         """Handle the end of a byte stream."""
         self._on_disconnect(connection_id)
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         try:
-            tools = self._tools.list_tools(_query(ctx, "toolset"), structured=_structured(ctx))
+            tools = self._tools.list_tools(_query(ctx, "toolset"), structured=_wants_structured(ctx))
         except (InvalidArgument, OperationDisabled) as error:
             raise _invalid(error, escape_texts(error.to_wire())) from error
         return types.ListToolsResult(tools=tools)
@@ -157,13 +157,13 @@ class McpSurface:
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        caller = replace(caller_of(ctx), ask=person_asker(ctx, params), reads_structure=_structured(ctx))
+        caller = replace(caller_of(ctx), ask=person_asker(ctx, params), reads_structure=_wants_structured(ctx))
         outcome = await self._conveyor.call(params.name, resumed_arguments(params), caller)
         # Without an operation it is the tool that is unknown, rather than something an operation was asked about.
         if outcome.operation is None and isinstance(outcome.error, UnknownOperation):
             error = self._tools.unknown_tool(params.name, outcome.error)
             raise _invalid(error, escape_texts(error.to_wire()))
-        return input_required(ctx, params, outcome) or call_result(outcome, structured=_structured(ctx))
+        return input_required(ctx, params, outcome) or call_result(outcome, structured=_wants_structured(ctx))
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None
@@ -194,7 +194,7 @@ def _query(ctx: Context, name: str) -> str | None:
     return ctx.request.query_params.get(name) if ctx.request is not None else None
 
 
-def _structured(ctx: Context) -> bool:
+def _wants_structured(ctx: Context) -> bool:
     return ctx.request is not None and is_structured(ctx.request.scope["query_string"])
 
 

@@ -78,7 +78,7 @@ class SessionManager(StreamableHTTPSessionManager):
             named = request.headers.get(SESSION_HEADER)
             transport = self.session(named) if named is not None else request.scope.get(_OPENED)
             if isinstance(transport, SessionTransport):
-                transport.opened_by(types.InitializeRequestParams.model_validate(ctx.params or {}, by_name=False))
+                transport.set_client(types.InitializeRequestParams.model_validate(ctx.params or {}, by_name=False))
         return result
 
     def _sessions(self, *, of_others: bool) -> list[SessionTransport]:

@@ -58,7 +58,7 @@ class SessionTransport(StreamableHTTPServerTransport):
             return None
         return self.idle_scope.deadline
 
-    def opened_by(self, client: types.InitializeRequestParams) -> None:
+    def set_client(self, client: types.InitializeRequestParams) -> None:
         """Note who opened the session: one whose person can be asked needs the SDK's way for every call."""
         self.client_name = printable_name(client.client_info.name)
         self._is_plain_client = client.capabilities.elicitation is None

@@ -46,7 +46,7 @@ class ByteStream:
         try:
             await _Exchange(request, send).run(self._surface)
         finally:
-            self._surface.disconnected(byte_stream(stream_id))
+            self._surface.end_connection(byte_stream(stream_id))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
@@ -68,7 +68,7 @@ class _Exchange:
                 async for item in outgoing:
                     body = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
                     await self._send({"type": "http.response.body", "body": body, "more_body": True})
-                    self._unanswered.sent(item)
+                    self._unanswered.note_sent(item)
 
         async with anyio.create_task_group() as group:
             group.start_soon(send_lines)
@@ -87,7 +87,7 @@ class _Exchange:
                         await refusals.send(SessionMessage(problem.answer()))
                         continue
                     if isinstance(message, types.JSONRPCRequest) and not self._unanswered.add(message.id):
-                        await refusals.send(SessionMessage(self._unanswered.refused(message.id)))
+                        await refusals.send(SessionMessage(self._unanswered.refuse(message.id)))
                         continue
                     await incoming.send(self._frame(message))
                 # A client that sends its last request and closes its end still wants the answer.
@@ -99,7 +99,7 @@ class _Exchange:
     def _frame(self, message: types.JSONRPCMessage) -> SessionMessage:
         settled = None
         if isinstance(message, types.JSONRPCRequest):
-            settled = partial(self._unanswered.settled, message.id)
+            settled = partial(self._unanswered.drop, message.id)
         metadata = ServerMessageMetadata(request_context=self._request, on_request_unanswered=settled)
         return SessionMessage(message, metadata=metadata)
 
@@ -133,12 +133,12 @@ class _Unanswered:
         self._ids.add(key)
         return True
 
-    def refused(self, request_id: types.RequestId) -> types.JSONRPCError:
+    def refuse(self, request_id: types.RequestId) -> types.JSONRPCError:
         """Note the refusal of a duplicate id; the earlier request stays unanswered."""
         self._refusals.append(answer := duplicate_error(request_id))
         return answer
 
-    def sent(self, item: SessionMessage) -> None:
+    def note_sent(self, item: SessionMessage) -> None:
         """Note a sent message."""
         if any(item.message is refusal for refusal in self._refusals):
             self._refusals = [refusal for refusal in self._refusals if refusal is not item.message]
@@ -146,7 +146,7 @@ class _Unanswered:
         if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError) and item.message.id is not None:
             self._discard(item.message.id)
 
-    async def settled(self, request_id: types.RequestId) -> None:
+    async def drop(self, request_id: types.RequestId) -> None:
         """Drop a cancelled request, which gets no answer."""
         self._discard(request_id)
 

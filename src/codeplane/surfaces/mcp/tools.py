@@ -168,10 +168,10 @@ def _asides(outcome: Outcome) -> Iterable[str]:
     for warning in outcome.meta.warnings:
         yield f"warning: {warning}"
     for signal in outcome.meta.signals:
-        yield f"signal: {signal.get('note') or dumps(_plain(signal))}"
+        yield f"signal: {signal.get('note') or dumps(_to_json(signal))}"
     if outcome.meta.replayed:
         yield "note: this is the first result of the same idempotency_key"
 
 
-def _plain(signal: JsonObject) -> JsonObject:
+def _to_json(signal: JsonObject) -> JsonObject:
     return {key: value for key, value in signal.items() if value is not None}

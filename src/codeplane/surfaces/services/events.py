@@ -69,7 +69,7 @@ def gap_message(kind: type[E], gap: Mapping[str, JsonValue]) -> E:
     return fill_message(kind, {"stream_gap": gap_fields})
 
 
-def _created(kind: str, payload: JsonObject) -> Message:
+def _creation_message(kind: str, payload: JsonObject) -> Message:
     bot = payload.get("actor_kind") not in ("owner", "device")
     known: JsonObject = {
         **payload,
@@ -82,7 +82,7 @@ def _created(kind: str, payload: JsonObject) -> Message:
     return fill_message(events_pb2.ProposedActionCreated, known)
 
 
-def _changed(kind: str, payload: JsonObject) -> Message:
+def _change_message(kind: str, payload: JsonObject) -> Message:
     unknown = kind == "action.interrupted"
     return fill_message(
         events_pb2.ProposedActionStatusChanged, {**payload, "status": _STATUS[kind], "outcome_unknown": unknown}
@@ -96,7 +96,7 @@ def _conflict(kind: str, payload: JsonObject) -> Message:
     return fill_message(events_pb2.IdempotencyConflict, known)
 
 
-def _decided(kind: str, payload: JsonObject) -> Message:
+def _decision_message(kind: str, payload: JsonObject) -> Message:
     # Sentences are for people; programs get the word. Events of earlier versions have only sentences.
     return fill_message(
         events_pb2.PolicyDecisionMade, {**payload, "reason": payload.get("code") or payload.get("reason")}
@@ -118,10 +118,10 @@ def _rename_fields(message: type[Message]) -> Make:
 
 
 _PAYLOADS: Mapping[str, tuple[str, Make]] = {
-    "action.created": ("proposed_action_created", _created),
-    **dict.fromkeys(_STATUS, ("proposed_action_status_changed", _changed)),
+    "action.created": ("proposed_action_created", _creation_message),
+    **dict.fromkeys(_STATUS, ("proposed_action_status_changed", _change_message)),
     "idempotency.conflict": ("idempotency_conflict", _conflict),
-    "policy.decided": ("policy_decision_made", _decided),
+    "policy.decided": ("policy_decision_made", _decision_message),
     "shell.started": ("tool_execution_started", _rename_fields(events_pb2.ToolExecutionStarted)),
     "shell.output": ("tool_execution_output_delta", _output),
     "shell.finished": ("tool_execution_finished", _rename_fields(events_pb2.ToolExecutionFinished)),

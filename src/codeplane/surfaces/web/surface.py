@@ -122,7 +122,7 @@ class WebSurface:
         cookie = self._sign_ins.redeem(request.path_params["secret"])
         if cookie is None:
             return self._sign_in_page(request, used=True)
-        answer = self._plain("entered.html")
+        answer = self._plain_page("entered.html")
         answer.set_cookie(
             self._name(request),
             cookie,
@@ -136,20 +136,20 @@ class WebSurface:
 
     async def _leave(self, request: PageRequest) -> Response:
         self._sign_ins.end(request.sign_in.seal)
-        answer = self._plain("left.html")
+        answer = self._plain_page("left.html")
         answer.delete_cookie(
             self._name(request.http), path="/", httponly=True, samesite="strict", secure=_is_secure(request.http)
         )
         return answer
 
     def _sign_in_page(self, request: Request, *, used: bool = False) -> Response:
-        answer = self._plain("sign_in.html", status=401, used=used)
+        answer = self._plain_page("sign_in.html", status=401, used=used)
         if request.headers.get("hx-request"):
             # A part of a page that is open: the whole of it has to go.
             answer.headers["hx-refresh"] = "true"
         return answer
 
-    def _plain(self, template: str, *, status: int = 200, **context: object) -> Response:
+    def _plain_page(self, template: str, *, status: int = 200, **context: object) -> Response:
         text = self._renderer.text(template, **context)
         return Response(text, status_code=status, media_type="text/html", headers={**SECURITY, **PRIVATE})
 

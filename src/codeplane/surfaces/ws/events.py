@@ -54,7 +54,7 @@ class EventSocket:
             return
         watched = self._conveyor.stream("ledger.watch", hello.arguments(), hello.caller(socket))
         sending = asyncio.ensure_future(self._send_all(socket, cast(Items, watched)))
-        leaving = asyncio.ensure_future(_left(socket))
+        leaving = asyncio.ensure_future(_wait_for_close(socket))
         stopping = asyncio.ensure_future(self._stopping.wait())
         ends: set[asyncio.Future[object]] = {sending, leaving, stopping}  # type: ignore[arg-type]  # only read here
         try:
@@ -127,7 +127,7 @@ def _message(item: Result) -> JsonObject:
     return {"type": "heartbeat", "position": getattr(item, "heartbeat", None)}
 
 
-async def _left(socket: WebSocket) -> None:
+async def _wait_for_close(socket: WebSocket) -> None:
     """Return when the reader has disconnected; ignore its further messages."""
     while (await socket.receive())["type"] != "websocket.disconnect":
         pass

@@ -244,7 +244,7 @@ class CheckpointOperations:
         compared = await self._tests.compare(call, result, failures)
         baseline = BaselineResult.of(compared, untested=await self._is_untested(call, compared.commit))
         if baseline.blocking:
-            call.failed(failure(result.showing(baseline.blocking)))
+            call.report_failure(failure(result.showing(baseline.blocking)))
         return result, baseline
 
     @staticmethod

@@ -166,7 +166,8 @@ class ShellOperations:
                     call.log.append_soon([draft])
         await call.log.append([draft])
         if ended.code or ended.stopped:
-            call.failed(Failure(kind="command", trace=execution.tail(execution.err)[-2000:], exit_code=ended.code))
+            trace = execution.tail(execution.err)[-2000:]
+            call.report_failure(Failure(kind="command", trace=trace, exit_code=ended.code))
         duration_ms = (parts.clock.monotonic_ns() - began) // 1_000_000
         named = [path for path in hidden if _is_named(path, request.command)]
         # An empty secrets file surprises a caller that names it, and may be why a command fails.

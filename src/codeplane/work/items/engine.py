@@ -153,10 +153,10 @@ class WorkEngine:
 
     async def sweep(self) -> None:
         """Renew leases, take up what another engine let go, and end what acts for somebody who was revoked."""
-        for item in await self.store.unfinished():
+        for item in await self.store.list_unfinished():
             if item.work_id in self._running and item.holder == self._holder:
                 with suppress(SequenceConflict):
-                    await self._renewed(item)
+                    await self._renew_lease(item)
             if not self._is_live(item.on_behalf_of):
                 with suppress(WorkEnded):
                     await self.cancel(
@@ -183,13 +183,13 @@ class WorkEngine:
             await self._due.wait()
             self._due.clear()
             try:
-                for item in await self.store.unfinished():
+                for item in await self.store.list_unfinished():
                     if len(self._running) >= self._config.max_running:
                         break
                     if item.work_id not in self._running and await self._is_due(item):
                         task = asyncio.ensure_future(self._drive(item))
                         self._running[item.work_id] = task
-                        task.add_done_callback(partial(self._done, item.work_id))
+                        task.add_done_callback(partial(self._on_done, item.work_id))
             except ShuttingDown:
                 return
             except CodePlaneError as error:
@@ -224,7 +224,7 @@ class WorkEngine:
         newest = await self._log.query(EventQuery(newest=True, limit=1))
         return newest[-1].position if newest else 0
 
-    def _done(self, work_id: str, done: "asyncio.Task[None]") -> None:
+    def _on_done(self, work_id: str, done: "asyncio.Task[None]") -> None:
         self._running.pop(work_id, None)
         self._disconnect(work_id)
         self._due.set()
@@ -253,7 +253,7 @@ class WorkEngine:
             door=self._door,
             node=self._node,
             is_stopping=lambda: self._stopping,
-            refresh=partial(self._own, item.work_id),
+            refresh=partial(self._load_own, item.work_id),
         )
 
     def _kind(self, item: WorkItem) -> WorkKind:
@@ -262,7 +262,7 @@ class WorkEngine:
         except KeyError as error:
             raise Internal(f"{item.work_id} is of kind {item.kind!r}, which is not known here") from error
 
-    async def _own(self, work_id: str) -> WorkItem:
+    async def _load_own(self, work_id: str) -> WorkItem:
         """The item as it is now; WorkEnded when it is no longer this engine's."""
         item = await self.store.get(work_id)
         if item.has_ended or item.holder != self._holder:
@@ -273,7 +273,7 @@ class WorkEngine:
         """Append a transition of an item that this engine holds; its lease may have been renewed meanwhile."""
         for _ in range(_MAX_CONFLICTS):
             with suppress(SequenceConflict):
-                await self._record(await self._own(item.work_id), transition)
+                await self._record(await self._load_own(item.work_id), transition)
                 return
         raise Overloaded(f"{item.work_id} changes too often")
 
@@ -290,7 +290,7 @@ class WorkEngine:
             await self.store.get(item.work_id), holder=self._holder, lease_until_ns=until_ns, attempt=attempt
         )
 
-    async def _renewed(self, item: WorkItem) -> WorkItem:
+    async def _renew_lease(self, item: WorkItem) -> WorkItem:
         """The item with a lease that lasts for another step."""
         left_ns = item.lease_until_ns - self._clock.now_ns()
         return (

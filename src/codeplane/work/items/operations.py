@@ -144,7 +144,7 @@ class WorkOperations:
     @operation("work.show", risk=Risk.READ)
     async def show(self, call: Call, request: WorkRequest) -> WorkShown:
         """A work item: its state, what it waits for, its steps and what it started."""
-        item = await self._visible(call, request.work_id)
+        item = await self._load_visible(call, request.work_id)
         data = await self._payloads.get(item.work_id, item.payload_hash)
         steps = self._redactor.json(_steps(data)) if data is not None else []
         assert isinstance(steps, list)
@@ -158,7 +158,7 @@ class WorkOperations:
     @operation("work.cancel", risk=Risk.WRITE)
     async def cancel(self, call: Call, request: CancelRequest) -> WorkView:
         """End a work item and what it started, at once; what is done stays done."""
-        item = await self._visible(call, request.work_id)
+        item = await self._load_visible(call, request.work_id)
         return WorkView.of(await self._engine.cancel(item.work_id, by=str(call.actor), reason=request.reason))
 
     @operation("work.resume", risk=Risk.WRITE, people=True)
@@ -172,7 +172,7 @@ class WorkOperations:
     @operation("work.watch", risk=Risk.READ, timeout_sec=0)
     async def watch(self, call: Call, request: WatchWorkRequest) -> AsyncIterator[WorkEvent]:
         """The events of a work item after a sequence, as they happen, with heartbeats."""
-        item = await self._visible(call, request.work_id)
+        item = await self._load_visible(call, request.work_id)
         watched = self._log.watch(streams={item.stream: request.after}, heartbeat_sec=request.heartbeat_sec)
         async with aclosing(watched) as events:  # type: ignore[type-var]  # every log returns a generator
             async for event in events:
@@ -185,7 +185,7 @@ class WorkOperations:
                     yield WorkEvent(stream_gap=gap)
                     raise StreamGap(f"events of {item.work_id} after {request.after} are gone", details=gap)
 
-    async def _visible(self, call: Call, work_id: str) -> WorkItem:
+    async def _load_visible(self, call: Call, work_id: str) -> WorkItem:
         """An item that the caller may see; WorkNotFound for those of others."""
         item, scope = await self._engine.store.get(work_id), self._scope_of(call)
         if scope is None or item.actor == call.actor or await self._log.own_actors((item.created_by,), scope):

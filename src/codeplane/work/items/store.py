@@ -68,7 +68,7 @@ class WorkStore:
             items = await self.select("work_id = ?", (whole_id,))
         return items[0]
 
-    async def unfinished(self) -> list[WorkItem]:
+    async def list_unfinished(self) -> list[WorkItem]:
         """The items that have not ended, oldest first."""
         return await self.select("state IN ('QUEUED', 'RUNNING', 'WAITING') ORDER BY position LIMIT ?", (_MAX_DUE,))
 

@@ -61,7 +61,7 @@ def _report(checks: list[Check], salvaged: str | None, lines: list[str] | None) 
 def _log_lines(workspace: Workspace) -> list[str]:
     from codeplane.adapters.secret_files import EMPTY, SecretFiles
     from codeplane.kernel.redaction import Redactor
-    from codeplane.kernel.secret_rules import NOTHING_SHOWN
+    from codeplane.kernel.secret_paths import NOTHING_SHOWN
     from codeplane.observe.log_tail import tail
 
     # For a bug report: others will read it.

@@ -222,10 +222,10 @@ class _LogEnd:
     def follow(self) -> None:
         """Print lines as they are written, until interrupted."""
         while True:
-            print(self._new().decode(errors="replace"), end="", flush=True)
+            print(self._read_new().decode(errors="replace"), end="", flush=True)
             time.sleep(_POLL_SEC)
 
-    def _new(self) -> bytes:
+    def _read_new(self) -> bytes:
         try:
             with self._path.open("rb") as lines:
                 status = os.fstat(lines.fileno())

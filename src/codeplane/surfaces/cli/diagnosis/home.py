@@ -50,10 +50,10 @@ def ownership(workspace: Workspace) -> Check:
     return ok("ownership", ".codeplane is not part of the repository")
 
 
-def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
+def check_unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
     """Check for changes that were interrupted; the next start recovers them if it can."""
     # What the running server started is not left over from the last run.
-    before = _written(workspace.server) if facts is not None else None
+    before = _write_time(workspace.server) if facts is not None else None
     folders = (workspace.home / "journal", workspace.home / "git", workspace.home / "git-reversals")
     left = [place for folder in folders for place in _entries(folder, before)]
     if not left:
@@ -65,7 +65,7 @@ def unfinished(workspace: Workspace, facts: ServerFacts | None) -> Check:
     return fail("unfinished", message, f"cpl doctor --logs says why; fix that, then {restart_command(facts)}")
 
 
-def attached(workspace: Workspace, facts: ServerFacts | None) -> Check:
+def check_attached(workspace: Workspace, facts: ServerFacts | None) -> Check:
     """Check for attached folders that no longer exist, and for an unreadable list of them."""
     broken = workspace.attached.with_name(f"{workspace.attached.name}.broken")
     if broken.exists():
@@ -100,11 +100,11 @@ def _entries(folder: Path, before: float | None) -> list[Path]:
         entries = sorted(folder.iterdir())
     except OSError:
         return []
-    dated = [(place, _written(place)) for place in entries]
+    dated = [(place, _write_time(place)) for place in entries]
     return [place for place, at in dated if at is not None and (before is None or at < before) and place.is_dir()]
 
 
-def _written(path: Path) -> float | None:
+def _write_time(path: Path) -> float | None:
     try:
         return path.stat().st_mtime
     except OSError:

@@ -50,7 +50,7 @@ def sandbox(workspace: Workspace, config: "Config | None") -> Check:
     """Check for a sandbox that is missing or not allowed by the system, unless the settings turn it off."""
     from codeplane.adapters.bubblewrap import Bubblewrap
     from codeplane.adapters.secret_files import EMPTY, SecretFiles
-    from codeplane.kernel.secret_rules import NOTHING_SHOWN
+    from codeplane.kernel.secret_paths import NOTHING_SHOWN
 
     cache = workspace.home / "tests" / "cache"
     secrets = SecretFiles(serving=workspace.root, rules=NOTHING_SHOWN, empty=workspace.home / EMPTY)

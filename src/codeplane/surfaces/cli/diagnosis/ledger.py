@@ -25,7 +25,7 @@ def ledger(workspace: Workspace, served: ServerProbe | None) -> Check:
         from codeplane.ledger.salvage import examine
 
         return ok("ledger", examine(workspace.ledger))
-    if problem := _misplaced(served):
+    if problem := _misplacement(served):
         return fail(
             "ledger", problem, f"{restart_command(served.facts)} goes on with the ledger on disk, or with an empty one"
         )
@@ -48,7 +48,7 @@ def ledger(workspace: Workspace, served: ServerProbe | None) -> Check:
     )
 
 
-def _misplaced(served: ServerProbe) -> str:
+def _misplacement(served: ServerProbe) -> str:
     """Return the problem of a ledger that was moved or replaced while it was served."""
     found = served.result_of("status", {"include": ["ledger"]}).get("ledger")
     return str(found.get("problem") or "") if isinstance(found, dict) else ""

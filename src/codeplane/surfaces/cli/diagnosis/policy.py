@@ -38,7 +38,7 @@ def policy(workspace: Workspace, config: "Config", served: ServerProbe | None) -
         rules.wait_until_compiled(_SETTLED_SEC)
         if problems := rules.problems():
             return fail("policy", "; ".join(problems), _FIX)
-        return _own(files, rules.warnings())
+        return _check_own(files, rules.warnings())
     finally:
         rules.close()
 
@@ -51,7 +51,7 @@ def _in_force(served: ServerProbe) -> Check | None:
         return None
     if checked.get("usable"):
         files = [str(file).rpartition("/")[2] for file in _list(checked.get("files"))]
-        return _own(files, [str(warning) for warning in _list(checked.get("warnings"))])
+        return _check_own(files, [str(warning) for warning in _list(checked.get("warnings"))])
     problems = [problem for problem in _list(checked.get("problems")) if isinstance(problem, dict)]
     problem_text = "; ".join(
         f"{problem.get('file') or 'policy'}:{problem.get('line')}: {problem.get('message')}" for problem in problems
@@ -61,7 +61,7 @@ def _in_force(served: ServerProbe) -> Check | None:
     return fail("policy", f"it cannot be used: {problem_text}; {instead}", _FIX)
 
 
-def _own(files: list[str], warnings: list[str]) -> Check:
+def _check_own(files: list[str], warnings: list[str]) -> Check:
     summary = f"{len(files)} of your own: {', '.join(files[:5])}" if files else "the shipped rules alone"
     return warn("policy", "; ".join((summary, *warnings)), _FIX) if warnings else ok("policy", summary)
 

@@ -127,7 +127,7 @@ def recovery(workspace: Workspace) -> Check:
 def redaction(workspace: Workspace, config: "Config") -> Check:
     """Check for secrets files with more values than can be redacted."""
     from codeplane.adapters.secret_files import EMPTY, SecretFiles
-    from codeplane.kernel.secret_rules import SecretRules
+    from codeplane.kernel.secret_paths import SecretRules
 
     rules = SecretRules(config.index.secrets)
     files = SecretFiles(serving=workspace.root, rules=rules, empty=workspace.home / EMPTY)

@@ -66,7 +66,7 @@ def ports(config: "Config", *, served: ServerProbe | None) -> Check:
 def _absent(workspace: Workspace) -> Check:
     pid = holder(workspace)
     if pid is None:
-        return warn("server", f"not running{_left_by(workspace)}", "cpl up")
+        return warn("server", f"not running{_leftovers(workspace)}", "cpl up")
     which = f"pid {pid}" if pid else "another process"
     return warn(
         "server",
@@ -75,7 +75,7 @@ def _absent(workspace: Workspace) -> Check:
     )
 
 
-def _left_by(workspace: Workspace) -> str:
+def _leftovers(workspace: Workspace) -> str:
     """Return what a killed server left behind; the next start removes it."""
     if not workspace.server.is_file():
         return ""

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.query.search.byte_search import find, make_finder
+from codeplane.query.search.memmem import find, make_finder
 from tests.interaction.requirements import requirement
 
 HAY = (b"ab\0c\n" * 30_000) + b"needle" + (b"xyz\xff" * 30_000) + b"needle"

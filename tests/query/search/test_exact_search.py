@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import InvalidArgument
+from codeplane.query.search.exact_search import scan
 from codeplane.query.search.pattern import Literal, Pattern, Regex, looks_like_regex
-from codeplane.query.search.scan import scan
 from tests.harness import make_repo
 from tests.index.recording_indexer import RecordingIndexer
 from tests.interaction.requirements import requirement

@@ -2,7 +2,7 @@
 
 import re
 
-from codeplane.query.search.byte_search import Content, find
+from codeplane.query.search.memmem import Content, find
 
 _LEAST = 3
 _MAX_BRANCHES = 6
@@ -23,7 +23,7 @@ class Needles:
         # Of each text what is known: from where to where it was looked for, and where it is first.
         self._known: list[tuple[int, int, int]] = []
 
-    def nearest(self, content: Content, start: int, end: int) -> int:
+    def find_nearest(self, content: Content, start: int, end: int) -> int:
         """The offset of the nearest text, or -1."""
         if content is not self._content:
             self._content = content

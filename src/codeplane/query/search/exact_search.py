@@ -54,7 +54,7 @@ def scan(
     files: set[str] = set()
     seen = 0
     stop_counting: float | None = None
-    written = _written_since(snapshot)
+    written = _has_appended(snapshot)
     for line in _lines(snapshot, pattern, keep, after[0] if after else None):
         if skip is not None and line.order <= skip:
             continue
@@ -104,7 +104,7 @@ def _count(
     return seen, True
 
 
-def _written_since(snapshot: Snapshot) -> bool:
+def _has_appended(snapshot: Snapshot) -> bool:
     """Whether a file was appended after the sorted part."""
     return snapshot.next_offset(snapshot.sorted_until - 1) < len(snapshot.content)
 
@@ -115,7 +115,7 @@ def _lines(
     """Matching lines in order: the sorted part in one sweep, appended files one by one."""
     recent = [
         known
-        for known in (snapshot.recent() if _written_since(snapshot) else ())
+        for known in (snapshot.recent() if _has_appended(snapshot) else ())
         if (keep is None or keep(known.path)) and (first is None or os.fsencode(known.path) >= os.fsencode(first))
     ]
     late = (line for known in recent for line in _in_file(snapshot, pattern, known))
