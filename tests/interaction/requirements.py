@@ -563,6 +563,11 @@ REQUIREMENTS = (
         promise="tasks drawn from real commits are played by both policies and scored by what other tools say",
     ),
     Requirement(
+        id="EXP-09",
+        source="002 §7.8",
+        promise="tests of a file are listed by how much they are about it: uses, names and what changed together",
+    ),
+    Requirement(
         id="NXT-01",
         source="design §4",
         promise="context_for names the files and lines to read next for a diff, a failure or a task, with reasons",

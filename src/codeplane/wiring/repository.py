@@ -42,6 +42,7 @@ from codeplane.query.read.list_dir import ListOperations
 from codeplane.query.read.read_files import ReadOperations
 from codeplane.query.search.search import SearchOperations
 from codeplane.query.task_context.context_for import TaskContextOperations
+from codeplane.query.task_context.related_tests import RelatedTests
 from codeplane.refactor.decisions.table import DecisionTable
 from codeplane.refactor.scip.store import newest_by_language
 from codeplane.refactor.structural.operations import StructuralOperations
@@ -128,6 +129,7 @@ def build_repository(
         secrets=secrets,
         runs=runs,
     )
+    history = CoChangeReader(git_reader)
     return Repository(
         index=index,
         contexts=contexts,
@@ -147,9 +149,15 @@ def build_repository(
                 git=file_status_reader(git_reader),
             ),
             MapOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
-            ExplainOperations(root=root, knowledge=knowledge, tests=edits.suite.impact if edits is not None else None),
+            ExplainOperations(
+                root=root,
+                knowledge=knowledge,
+                tests=RelatedTests(knowledge=knowledge, reaching=edits.suite.impact, history=history)
+                if edits is not None
+                else None,
+            ),
             ListOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
-            TaskContextOperations(root=root, knowledge=knowledge, history=CoChangeReader(git_reader)),
+            TaskContextOperations(root=root, knowledge=knowledge, history=history),
             FactOperations(root=root, knowledge=knowledge),
             *read_operations(
                 root=root,
