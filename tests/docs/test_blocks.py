@@ -26,10 +26,13 @@ def of(language: str) -> list[object]:
 
 @pytest.mark.parametrize("block", of("yaml"))
 def test_settings_are_taken(block: Block, tmp_path: Path) -> None:
-    workspace = Workspace(root=tmp_path)
-    workspace.home.mkdir()
-    workspace.config.write_text(block.text, encoding="utf-8")
-    loaded = load_workspace_config(workspace, (), {"HOME": str(tmp_path)})
+    workspace = Workspace(root=tmp_path / "repo")
+    home = tmp_path / "home"
+    # Models are taken from the owner's own file alone.
+    file = home / ".config/codeplane/config.yaml" if block.text.startswith("models:") else workspace.config
+    file.parent.mkdir(parents=True)
+    file.write_text(block.text, encoding="utf-8")
+    loaded = load_workspace_config(workspace, (), {"HOME": str(home)})
     assert loaded.config != Config()
 
 

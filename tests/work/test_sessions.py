@@ -12,7 +12,7 @@ from codeplane.kernel.errors import Overloaded, SessionClosed, SessionNotFound
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.rows import Cell
 from codeplane.wiring.app import Plane
-from codeplane.work.models import SessionResult
+from codeplane.work.session_models import SessionResult
 from codeplane.work.task import TaskState
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement

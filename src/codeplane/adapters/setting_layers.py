@@ -1,5 +1,6 @@
 """Settings merged from several sources, later ones over earlier ones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -36,9 +37,16 @@ class SettingLayers:
         self._given: dict[str, _LayerValue] = {}
         self._problems: list[SettingProblem] = []
 
-    def add_document(self, document: Document) -> None:
-        """Take everything a file says."""
-        self._section(document, document.value, "", ())
+    def add_document(self, document: Document, *, refused: Sequence[str] = ()) -> None:
+        """Take everything a file says; `refused` sections are not taken from it."""
+        value = document.value
+        for name in refused:
+            if isinstance(value, dict) and name in value:
+                place = document.origin.at(document.line((name,)))
+                text = "is not taken from a file in the repository: move it to ~/.config/codeplane/config.yaml"
+                self._problems.append(SettingProblem(place=place, key=name, text=text))
+                value = {key: item for key, item in value.items() if key != name}
+        self._section(document, value, "", ())
 
     def add(self, origin: Origin, key: str, text: str) -> None:
         """Take one key with its value as text, as of a variable or an option."""

@@ -2,11 +2,13 @@
 
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from codeplane.adapters.changed_settings import ChangedSettings
+from codeplane.adapters.model_settings import NAME as MODELS_FILE
+from codeplane.adapters.provider_keys import load_provider_keys
 from codeplane.adapters.setting_layers import SettingLayers
 from codeplane.adapters.yaml_document import Document, Origin
 from codeplane.kernel.config import Config
@@ -16,6 +18,7 @@ from codeplane.kernel.workspace import Workspace
 MAX_FILE_BYTES = 1024 * 1024
 ENV_PREFIX = "CODEPLANE__"
 _OPTION = "--set"
+_OWNERS_ALONE = ("models",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,8 @@ class LoadedConfig:
     config: Config
     origins: Mapping[str, str]
     sources: tuple[str, ...]
+    # Keys of model providers by name; settings name them and never hold them.
+    provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
     # What tells of changes since; the files alone change, all else is this process's own.
     changed: ChangedSettings | None = None
 
@@ -48,9 +53,15 @@ class LoadedConfig:
 
 def load_workspace_config(workspace: Workspace, overrides: Sequence[str], environ: Mapping[str, str]) -> LoadedConfig:
     """Load the settings of a workspace for the user of this environment."""
-    base = environ.get("XDG_CONFIG_HOME") or (Path(environ["HOME"]) / ".config" if "HOME" in environ else None)
-    user = Path(base) / "codeplane" / "config.yaml" if base else None
+    folder = user_folder(environ)
+    user = folder / "config.yaml" if folder is not None else None
     return load_config(workspace=workspace, user_config=user, environ=environ, overrides=overrides)
+
+
+def user_folder(environ: Mapping[str, str]) -> Path | None:
+    """The folder of the settings of the user of this environment; None when they have no home."""
+    base = environ.get("XDG_CONFIG_HOME") or (Path(environ["HOME"]) / ".config" if "HOME" in environ else None)
+    return Path(base) / "codeplane" if base else None
 
 
 def load_config(
@@ -62,11 +73,13 @@ def load_config(
     """
     layers, environment = SettingLayers(), dict(environ)
     sources: list[str] = []
-    for path in (user_config, workspace.config):
-        text = _read(path) if path is not None else None
-        if text is not None:
+    files = [*_of_user(user_config), workspace.config]
+    for path in files:
+        if (text := _read(path)) is not None:
             sources.append(str(path))
-            layers.add_document(Document.parse(text, Origin(name=str(path), is_file=True)))
+            document = Document.parse(text, Origin(name=str(path), is_file=True))
+            # Agents write files in the work tree: none of those may say where prompts and keys are sent.
+            layers.add_document(document, refused=_OWNERS_ALONE if _is_inside(path, workspace.root) else ())
     for name, key in _variables(environ):
         layers.add(Origin(name=name, spell=_as_variable), key, environ[name])
     for override in overrides:
@@ -77,7 +90,7 @@ def load_config(
     config = layers.config()
     changed = ChangedSettings(
         in_force=config,
-        files=[path for path in (user_config, workspace.config) if path is not None],
+        files=files,
         read=lambda: (
             load_config(
                 workspace=workspace, user_config=user_config, environ=environment, overrides=tuple(overrides)
@@ -85,7 +98,18 @@ def load_config(
         ),
     )
     origins = MappingProxyType(layers.origins())
-    return LoadedConfig(config=config, origins=origins, sources=tuple(sources), changed=changed)
+    folder = user_config.parent if user_config is not None and not _is_inside(user_config, workspace.root) else None
+    keys = MappingProxyType(load_provider_keys(config.models, environ, folder))
+    return LoadedConfig(config=config, origins=origins, sources=tuple(sources), provider_keys=keys, changed=changed)
+
+
+def _of_user(config: Path | None) -> list[Path]:
+    """The user's own files, the one that counts more last: what `cpl models` wrote, and what they write themselves."""
+    return [config.with_name(MODELS_FILE), config] if config is not None else []
+
+
+def _is_inside(path: Path, root: Path) -> bool:
+    return path.resolve().is_relative_to(root.resolve())
 
 
 def _as_variable(key: str) -> str:

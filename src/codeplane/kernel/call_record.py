@@ -229,7 +229,7 @@ class CallRecord:
         if not self.operation.mutates or self.operation.mark.budget is Budget.TEST_RUN:
             # Reads can be replayed, and one wants to know which tests ran; what a mutation wrote is not kept.
             text = dumps(self.arguments).encode()
-            fits = len(text) <= MAX_RECORDED_ARGUMENTS
+            fits = self.operation.request.recorded and len(text) <= MAX_RECORDED_ARGUMENTS
             payload |= {"arguments": self.arguments} if fits else {"arguments_bytes": len(text)}
         return payload
 

@@ -1,6 +1,6 @@
 """The port to language models: what is asked, what is streamed back, and how a provider fails."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -103,6 +103,7 @@ class Finished:
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cost_usd: float | None = None
 
 
 StreamItem: TypeAlias = TextDelta | ThinkingDelta | ThinkingKept | ToolCallPlanned | Finished
@@ -119,6 +120,7 @@ FaultKind: TypeAlias = Literal[
     "unauthorized",
     "not_found",
     "rejected",
+    "too_large",
 ]
 PASSING: frozenset[FaultKind] = frozenset(
     {"unreachable", "timeout", "rate_limited", "overloaded", "cut_off", "malformed"}
@@ -146,7 +148,7 @@ class ProviderFault(Exception):
 class ModelProvider(Protocol):
     """One endpoint that serves models; it never retries by itself."""
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[StreamItem]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
         """Ask a model and yield its answer as it comes, `Finished` last; ProviderFault when it does not get there."""
         ...
 

@@ -52,6 +52,8 @@ class Request(BaseModel):
     prose: ClassVar[frozenset[str]] = frozenset()
     # What a field is called in operations beside this one, by that name.
     synonyms: ClassVar[Mapping[str, str]] = {}
+    # Whether the log and traces may hold the arguments; else they hold their hash and size.
+    recorded: ClassVar[bool] = True
 
     def is_assessed_at_once(self) -> bool:
         """Whether to assess it takes no longer than handing that to a thread would."""

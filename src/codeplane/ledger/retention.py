@@ -47,6 +47,7 @@ CLASSES = (
     StreamClass(prefix="index", setting="tasks_days", whole=False),
     StreamClass(prefix="answers", setting="audit_days", whole=False),
     StreamClass(prefix="audit", setting="audit_days", whole=False),
+    StreamClass(prefix="models", setting="audit_days", whole=False),
     StreamClass(prefix="notification", setting="audit_days", whole=False),
     StreamClass(prefix="policy", setting="audit_days", whole=False),
     StreamClass(prefix="system", setting="audit_days", whole=False),

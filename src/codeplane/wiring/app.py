@@ -2,7 +2,7 @@
 
 import asyncio
 import difflib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from codeplane.kernel.config import Config
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.model_provider import ModelProvider
 from codeplane.kernel.shared_log import SharedStore
 from codeplane.kernel.stages.ports import StagePorts
 from codeplane.kernel.workspace import Workspace
@@ -40,6 +41,7 @@ from codeplane.wiring.dashboard import DashboardWiring
 from codeplane.wiring.edit import Edits
 from codeplane.wiring.foundation import Foundation, Start
 from codeplane.wiring.ledger import LedgerWiring
+from codeplane.wiring.models import ModelsWiring
 from codeplane.wiring.observe import ObserveWiring
 from codeplane.wiring.part import House, Part, PlaneWiring, Section, Sweep
 from codeplane.wiring.repository import RepositoryWiring
@@ -56,6 +58,7 @@ PLANES: tuple[type[PlaneWiring], ...] = (
     RepositoryWiring,
     WorkspacesWiring,
     TrustWiring,
+    ModelsWiring,
     WorkWiring,
     DashboardWiring,
     ObserveWiring,
@@ -107,10 +110,12 @@ async def running(
     clock: Clock | None = None,
     engine: Engine | None = None,
     workers: Workers | None = None,
+    models: Mapping[str, ModelProvider] | None = None,
 ) -> AsyncIterator[Plane]:
     """Run CodePlane on a workspace: lock it, open and recover the log, wire the planes, and undo it at the end.
 
-    Programs that run many, one after the other, may give all of them the same `engine` of policies and `workers`.
+    Programs that run many, one after the other, may give all of them the same `engine` of policies and `workers`. Those
+    that bring `models` along name their providers; each is asked as the model `default` of that name.
     """
     clock = clock or SystemClock()
     refuse_foreign(workspace)
@@ -132,6 +137,7 @@ async def running(
             logs=logs,
             engine=engine,
             workers=workers or Workers(),
+            models=models or {},
             shared=shared,
         )
         foundation = Foundation.of(start, Catalogue(), tables())

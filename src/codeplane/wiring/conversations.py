@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.ports import Payloads
 from codeplane.vectors.token_count import TOKENIZER, count_tokens
@@ -16,7 +15,6 @@ from codeplane.work.turns.callbacks import TurnCallbacks
 from codeplane.work.turns.context import ContextBuilder
 from codeplane.work.turns.kind import TurnKind
 from codeplane.work.turns.loop import TurnLoop
-from codeplane.work.turns.model_step import MODEL_CALL
 from codeplane.work.turns.operations import TurnOperations
 from codeplane.work.turns.queue import TurnQueue
 from codeplane.work.turns.transcript import TranscriptStore
@@ -36,7 +34,7 @@ class Conversations:
     kind: TurnKind
 
     @classmethod
-    def of(cls, foundation: Foundation, payloads: Payloads) -> "Conversations":
+    def of(cls, foundation: Foundation, payloads: Payloads, models: Models) -> "Conversations":
         """Build what runs turns."""
         store, config = ThreadStore(foundation.log), foundation.config.turns
         root = foundation.workspace.root
@@ -53,7 +51,7 @@ class Conversations:
             store=store,
             context=context,
             catalogue=foundation.catalogue,
-            models=_models(foundation.catalogue),
+            models=models,
             redactor=foundation.redactor,
             count_tokens=count_tokens,
             config=config,
@@ -97,13 +95,6 @@ class Conversations:
             queue=TurnQueue(engine=engine, payloads=self.payloads),
             config=self.foundation.config.turns,
         )
-
-
-def _models(catalogue: Catalogue) -> Models:
-    return Models(
-        is_configured=lambda model: catalogue.risk_of(MODEL_CALL) is not None,
-        fallback=lambda model: "",
-    )
 
 
 def _instructions(root: Path) -> str:

@@ -1,8 +1,8 @@
 """What every plane and every workspace of one CodePlane stands on: settings, log, time, secrets."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from codeplane import __version__
 from codeplane.adapters.bubblewrap import bubblewrap_of_other_work_tree
@@ -17,6 +17,7 @@ from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import Config
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import SandboxMissing
+from codeplane.kernel.model_provider import ModelProvider
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.secret_paths import SecretRules
@@ -49,6 +50,8 @@ class Start:
     workers: Workers
     # The log that this plane shares with others, if it does.
     shared: SharedStore | None = None
+    # Models that the program brings along, by the names of their providers.
+    models: Mapping[str, ModelProvider] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +66,7 @@ class Foundation:
     engine: Engine | None
     workers: Workers
     shared: SharedStore | None
+    models: Mapping[str, ModelProvider]
     token: str
     log: SqliteLog
     repo: GitRepo
@@ -95,8 +99,9 @@ class Foundation:
                 "not every value of a secrets file is left out of answers: there are too many", file=file
             ),
         )
-        redactor = Redactor(known=[token])
-        outward = Redactor(known=[token], matcher=secrets.matcher)
+        known = [token, *start.loaded.provider_keys.values()]
+        redactor = Redactor(known=known)
+        outward = Redactor(known=known, matcher=secrets.matcher)
         logs.redact(redactor)
         metrics = Metrics(clock=clock, logger=logs.logger("calls"), version=__version__)
         log = _log(start, metrics, redactor, tables)
@@ -108,6 +113,7 @@ class Foundation:
             health=start.health,
             logs=logs,
             engine=start.engine,
+            models=start.models,
             workers=start.workers,
             shared=start.shared,
             token=token,

@@ -8,6 +8,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.ledger.payloads import PayloadStore
 from codeplane.trust.identity.server_key import ServerKey
 from codeplane.wiring.conversations import Conversations
+from codeplane.wiring.models import ModelsWiring
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.trust import TrustWiring
 from codeplane.work.items.engine import WorkEngine
@@ -46,7 +47,7 @@ class WorkWiring(PlaneWiring):
             seal=SealedBytes(ServerKey.at(foundation.workspace.server_key).derive("payloads")),
             max_bytes=config.work.payload_bytes,
         )
-        self._conversations = Conversations.of(foundation, self._payloads)
+        self._conversations = Conversations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
         self.engine = WorkEngine(
             kinds=(StepList(payloads=self._payloads, clock=foundation.clock), self._conversations.kind),
             log=foundation.log,

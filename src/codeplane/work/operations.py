@@ -15,7 +15,7 @@ from codeplane.kernel.ports import Ledger
 from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
 from codeplane.work.limits import describe_limits, raised_limits
-from codeplane.work.models import (
+from codeplane.work.session_models import (
     CloseRequest,
     ConfigureRequest,
     Counters,

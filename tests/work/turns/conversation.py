@@ -59,10 +59,8 @@ async def conversing(
     root: Path, model: ScriptedModel | None, *settings: str, ops: FixtureOps | None = None, toolset: str = "fixture"
 ) -> AsyncIterator[Conversation]:
     """A plane whose engine runs, with a thread."""
-    operations: list[object] = [ops or FixtureOps()]
-    if model is not None:
-        operations.append(model)
-    async with plane(root, *settings, operations=operations) as opened:
+    models = {"scripted": model} if model is not None else {}
+    async with plane(root, *settings, operations=[ops or FixtureOps()], models=models) as opened:
         opened.work.start_engine(opened.conveyor)
         created = await opened.conveyor.call("thread.create", {"toolset": toolset}, OWNER)
         yield Conversation(opened, str(result(created)["thread_id"]))

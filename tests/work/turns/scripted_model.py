@@ -1,46 +1,51 @@
-"""A model that answers from a script, in the place of the operation that asks real ones."""
+"""A model that answers from a script, asked through the operation that asks real ones."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
-from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.model_provider import (
+    Finished,
+    FinishReason,
+    ModelRequest,
+    ModelToolCall,
+    StreamItem,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallPlanned,
+)
 
 Item: TypeAlias = JsonObject
 # What one question is answered with; an error is raised, an event is waited for.
 Answer: TypeAlias = Sequence[JsonObject | CodePlaneError | asyncio.Event]
+_REASONS: dict[str, FinishReason] = {
+    "stop": "stop",
+    "tool_calls": "tool_calls",
+    "length": "length",
+    "refusal": "refusal",
+}
 
 
-class ModelCallRequest(Request):
-    """A question to the model."""
+@dataclass(frozen=True, kw_only=True)
+class ModelCallRequest:
+    """A question as it came to the model."""
 
-    model: str = ""
-    messages: tuple[JsonObject, ...] = ()
-    tools: tuple[JsonObject, ...] = ()
-    reasoning: str = "off"
+    model: str
+    messages: tuple[JsonObject, ...]
+    tools: tuple[JsonObject, ...]
+    reasoning: str
 
-
-class ModelItem(Result):
-    """A part of an answer."""
-
-    kind: str
-    delta: str = ""
-    is_summary: bool = False
-    id: str = ""
-    name: str = ""
-    arguments: str = ""
-    reason: str = ""
-    model: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float | None = None
-    redacted: bool = False
-    characters: int = 0
-    duration_ms: int = 0
+    @classmethod
+    def of(cls, request: ModelRequest) -> "ModelCallRequest":
+        messages = tuple(
+            {name: value for name, value in asdict(message).items() if value} for message in request.messages
+        )
+        tools = tuple(asdict(offered) for offered in request.tools)
+        return cls(model=request.model, messages=messages, tools=tools, reasoning=request.reasoning)
 
 
 def text(*deltas: str) -> list[JsonObject]:
@@ -67,12 +72,12 @@ class ScriptedModel:
         self._choose = choose
         self.asked: list[ModelCallRequest] = []
 
-    @operation("model.call", risk=Risk.READ, timeout_sec=0)
-    async def call(self, call: Call, request: ModelCallRequest) -> AsyncIterator[ModelItem]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
         """Answer from the script."""
-        self.asked.append(request)
+        asked = ModelCallRequest.of(request)
+        self.asked.append(asked)
         if self._choose is not None:
-            answer = self._choose(request)
+            answer = self._choose(asked)
         else:
             answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         for item in answer:
@@ -80,7 +85,25 @@ class ScriptedModel:
                 raise item
             if isinstance(item, asyncio.Event):
                 await item.wait()
-            elif item["kind"] == "thinking" and request.reasoning != "raw":
-                yield ModelItem(kind="thinking", redacted=True, characters=len(str(item["delta"])))
             else:
-                yield ModelItem.model_validate(item)
+                yield _item(item)
+
+    async def models(self) -> Sequence[str]:
+        """The one model that there is."""
+        return ["default"]
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def _item(item: JsonObject) -> StreamItem:
+    match item["kind"]:
+        case "text":
+            return TextDelta(text=str(item["delta"]))
+        case "thinking":
+            return ThinkingDelta(text=str(item["delta"]), is_summary=bool(item.get("is_summary")))
+        case "tool_call":
+            call = ModelToolCall(id=str(item["id"]), name=str(item["name"]), arguments=str(item["arguments"]))
+            return ToolCallPlanned(tool_call=call)
+        case _:
+            return Finished(reason=_REASONS[str(item["reason"])], input_tokens=10, output_tokens=5)

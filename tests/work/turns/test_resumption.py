@@ -23,7 +23,7 @@ async def test_a_restart_goes_on_and_repeats_no_effect(tmp_path: Path) -> None:
             if await thread.events("assistant.text_delta"):
                 break
     second = ScriptedModel(text("All done."))
-    async with plane(tmp_path, operations=[ops, second]) as opened:
+    async with plane(tmp_path, operations=[ops], models={"scripted": second}) as opened:
         opened.work.start_engine(opened.conveyor)
         again = Conversation(opened, thread.thread_id)
         done = await again.reached(str(turn["turn_id"]), "COMPLETED", "FAILED")
@@ -44,7 +44,7 @@ async def test_a_paused_turn_is_resumed_by_an_answer_after_a_restart(tmp_path: P
     async with conversing(tmp_path, asking, ops=ops) as thread:
         turn = await thread.send("Send it")
         assert turn["status"] == "PAUSED"
-    async with plane(tmp_path, operations=[ops, ScriptedModel(text("Sent."))]) as opened:
+    async with plane(tmp_path, operations=[ops], models={"scripted": ScriptedModel(text("Sent."))}) as opened:
         opened.work.start_engine(opened.conveyor)
         again = Conversation(opened, thread.thread_id)
         waiting = result(await again.ask("approval.list", status="PENDING"))["items"]

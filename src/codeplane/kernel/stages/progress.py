@@ -168,7 +168,7 @@ class Progress:
             "session_id": identified.task.session_id if identified else None,
             "surface": received.caller.surface,
             "client": received.caller.client,
-            "arguments": received.arguments,
+            "arguments": received.arguments if _is_recorded(received) else None,
             "arguments_hash": received.arguments_hash or None,
             "workspace": (identified.workspace or None) if identified else None,
             "origin": received.caller.origin.to_json() if received.caller.origin is not None else None,
@@ -185,3 +185,7 @@ class Progress:
             if call.failure is not None and call.failure.failing_tests:
                 known["failing_tests"] = len(call.failure.failing_tests)
         return {name: value for name, value in known.items() if value is not None}
+
+
+def _is_recorded(received: Received) -> bool:
+    return received.operation is None or received.operation.request.recorded

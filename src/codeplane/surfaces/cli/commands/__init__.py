@@ -20,6 +20,7 @@ from codeplane.surfaces.cli.commands.index import index
 from codeplane.surfaces.cli.commands.init import init
 from codeplane.surfaces.cli.commands.log import log
 from codeplane.surfaces.cli.commands.mcp import mcp
+from codeplane.surfaces.cli.commands.models import models
 from codeplane.surfaces.cli.commands.policy import policy
 from codeplane.surfaces.cli.commands.search import search
 from codeplane.surfaces.cli.commands.status import status
@@ -65,3 +66,4 @@ app.add_typer(agents, name="agents")
 app.add_typer(grants, name="grants")
 app.add_typer(policy, name="policy")
 app.add_typer(work, name="work")
+app.add_typer(models, name="models")

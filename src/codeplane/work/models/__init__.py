@@ -1,0 +1,1 @@
+"""Language models: who may be asked, how a call is made, and what it costs."""

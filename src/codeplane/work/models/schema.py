@@ -1,0 +1,252 @@
+"""What `model.call` and its neighbours take and answer with."""
+
+from typing import ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.model_provider import (
+    ModelMessage,
+    ModelThinking,
+    ModelTool,
+    ModelToolCall,
+    Reasoning,
+    Role,
+)
+from codeplane.kernel.operation import Request, Result
+
+ItemKind = Literal["text", "thinking", "tool_call", "retry", "fallback", "finish"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ToolCallPart(_Part):
+    """A tool call of an assistant's message."""
+
+    id: str
+    name: str
+    arguments: str = Field(description="JSON, as the model wrote it")
+
+    def to_port(self) -> ModelToolCall:
+        return ModelToolCall(id=self.id, name=self.name, arguments=self.arguments)
+
+
+class ThinkingPart(_Part):
+    """Reasoning that goes back to the provider unchanged, as `finish` gave it."""
+
+    text: str = ""
+    signature: str = ""
+    redacted: str = ""
+
+    def to_port(self) -> ModelThinking:
+        return ModelThinking(text=self.text, signature=self.signature, redacted=self.redacted)
+
+    @classmethod
+    def of(cls, thinking: ModelThinking) -> "ThinkingPart":
+        """The part for a piece of reasoning."""
+        return cls(text=thinking.text, signature=thinking.signature, redacted=thinking.redacted)
+
+
+class MessagePart(_Part):
+    """One message of the conversation."""
+
+    role: Role
+    text: str = ""
+    tool_calls: tuple[ToolCallPart, ...] = Field((), max_length=128)
+    tool_call_id: str = Field("", description="of a tool's message, the call that it answers")
+    thinking: tuple[ThinkingPart, ...] = Field((), max_length=128)
+
+    def to_port(self) -> ModelMessage:
+        return ModelMessage(
+            role=self.role,
+            text=self.text,
+            tool_calls=tuple(call.to_port() for call in self.tool_calls),
+            tool_call_id=self.tool_call_id,
+            thinking=tuple(part.to_port() for part in self.thinking),
+        )
+
+
+class ToolPart(_Part):
+    """A tool that the model may call."""
+
+    name: str = Field(min_length=1, max_length=128)
+    description: str = ""
+    parameters: JsonObject = Field({}, description="a JSON schema")
+
+    def to_port(self) -> ModelTool:
+        return ModelTool(name=self.name, description=self.description, parameters=self.parameters)
+
+
+class CallRequest(Request):
+    """One question to a model."""
+
+    # A prompt is the caller's own: the log and traces have its hash and size.
+    recorded: ClassVar[bool] = False
+
+    model: str = Field("", description="provider/model; empty: the default")
+    messages: tuple[MessagePart, ...] = Field(min_length=1, max_length=4000)
+    tools: tuple[ToolPart, ...] = Field((), max_length=512)
+    max_output_tokens: int | None = Field(None, ge=1)
+    reasoning: Reasoning = Field("summary", description="what is streamed of the model's reasoning")
+    response_schema: JsonObject | None = Field(
+        None, description="a JSON schema for the answer, where the provider can hold it to one"
+    )
+    local_only: bool = Field(False, description="ask no model beyond this machine, whatever the settings allow")
+
+    def is_assessed_at_once(self) -> bool:
+        return True
+
+
+class ModelItem(Result):
+    """A piece of an answer; `retry` and `fallback` supersede everything that came before them."""
+
+    model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
+
+    kind: ItemKind
+    delta: str | None = None
+    is_summary: bool | None = None
+    # Reasoning that is not shown: only how much there was and how long it took.
+    redacted: bool | None = None
+    characters: int | None = None
+    first_token_ms: int | None = None
+    duration_ms: int | None = None
+    id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
+    attempt: int | None = None
+    from_: str | None = Field(None, alias="from")
+    to: str | None = None
+    reason: str | None = None
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    # Whether the tokens are counted here, because the provider did not say.
+    estimated: bool | None = None
+    cost_usd: float | None = None
+    # Whether the answer was cut off here, because it was too long.
+    truncated: bool | None = None
+    # Reasoning that goes back to the provider with the assistant's message.
+    thinking: tuple[ThinkingPart, ...] | None = None
+
+    def text(self) -> str:
+        """The words of the answer; for other items, their kind and what they say."""
+        if self.kind in ("text", "thinking"):
+            return self.delta or ""
+        if self.kind == "tool_call":
+            return f"{self.name}({self.arguments})"
+        if self.kind == "retry":
+            return f"[attempt {self.attempt}: {self.reason}]"
+        if self.kind == "fallback":
+            return f"[{self.from_} → {self.to}: {self.reason}]"
+        return f"[{self.reason}, {self.model}]"
+
+
+class ListRequest(Request):
+    """No arguments."""
+
+
+class ModelView(Result):
+    """A model that may be asked."""
+
+    model: str
+    default: bool = False
+    allowed: bool = True
+    input_usd: float | None = None
+    output_usd: float | None = None
+    fallbacks: tuple[str, ...] = ()
+
+
+class ProviderView(Result):
+    """A provider and what is to be said of it."""
+
+    name: str
+    kind: str
+    address: str
+    external: bool
+    key: Literal["set", "missing", "none"]
+    calls_per_minute: int
+    models: tuple[ModelView, ...]
+    problems: tuple[str, ...] = ()
+
+
+class UsageView(Result):
+    """What was used since midnight UTC, and the ceilings; 0 is none."""
+
+    calls: int = 0
+    failures: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced_calls: int = 0
+    day_usd: float = 0.0
+    day_tokens: int = 0
+
+
+class ModelList(Result):
+    """The providers, their models and today's use."""
+
+    providers: tuple[ProviderView, ...]
+    default: str = ""
+    external: bool = False
+    today: UsageView = UsageView()
+    hints: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """A line for each model, with what keeps it from being asked."""
+        lines: list[str] = []
+        for provider in self.providers:
+            where = f"{provider.address}{' (other machine)' if provider.external else ''}"
+            lines.append(f"{provider.name}: {provider.kind}, {where}, key {provider.key}")
+            for model in provider.models:
+                marks = [word for word, on in (("default", model.default), ("not allowed", not model.allowed)) if on]
+                if model.input_usd is not None:
+                    marks.append(f"${model.input_usd:g} in, ${model.output_usd or 0:g} out for a million tokens")
+                if model.fallbacks:
+                    marks.append(f"then {', '.join(model.fallbacks)}")
+                lines.append(f"  {model.model} ({'; '.join(marks)})" if marks else f"  {model.model}")
+            lines += [f"  problem: {problem}" for problem in provider.problems]
+        if self.providers:
+            today = self.today
+            lines.append(
+                f"today: {today.calls} calls, {today.failures} failed, {today.tokens:,} tokens, ${today.cost_usd:.4f}"
+                + (f" (without {today.unpriced_calls} calls that have no price)" if today.unpriced_calls else "")
+                + (f"; ceiling ${today.day_usd:g}" if today.day_usd else "")
+                + (f"; ceiling {today.day_tokens:,} tokens" if today.day_tokens else "")
+            )
+        else:
+            lines.append("no model is configured")
+        return "\n".join([*lines, *(f"hint: {hint}" for hint in self.hints)])
+
+
+class TestRequest(Request):
+    """Which model is asked."""
+
+    __test__ = False
+
+    model: str = Field("", description="provider/model; empty: the default")
+
+
+class TestResult(Result):
+    """How a model answered a short question."""
+
+    __test__ = False
+
+    model: str
+    answer: str
+    reason: str
+    first_token_ms: int
+    duration_ms: int
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    # Whether the endpoint lists the model; None when it does not say.
+    listed: bool | None = None
+
+    def text(self) -> str:
+        """One line."""
+        listed = "" if self.listed is not False else "; the endpoint does not list it"
+        times = f"after {self.first_token_ms} ms, {self.duration_ms} ms in all"
+        return f"{self.model} answers {self.answer!r} {times}{listed}"

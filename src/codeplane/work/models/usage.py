@@ -1,0 +1,118 @@
+"""What calls to models have cost, and the ceilings that refuse further ones."""
+
+from dataclasses import dataclass
+
+from codeplane.kernel.call import Call
+from codeplane.kernel.clock import Clock
+from codeplane.kernel.config import ModelCeilings, ModelPrice
+from codeplane.kernel.errors import ModelCeilingReached
+from codeplane.kernel.model_provider import Finished
+from codeplane.kernel.ports import ProjectionStore
+from codeplane.work.models.usage_table import DAY, THREAD, TURN, day_of
+
+# Of English text and code; for providers that do not count.
+_CHARACTERS_A_TOKEN = 4
+MICRO = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """What one attempt used; `is_estimated` when the provider did not say."""
+
+    input: int
+    output: int
+    cached: int
+    reasoning: int
+    is_estimated: bool
+
+    @classmethod
+    def of(cls, finished: Finished | None, *, prompt_chars: int, output_chars: int) -> "Tokens":
+        """What the provider counted, or else an estimate by the length of the texts."""
+        counted = finished or Finished(reason="stop")
+        given, made = counted.input_tokens, counted.output_tokens
+        return cls(
+            input=estimate_tokens(prompt_chars) if given is None else given,
+            output=estimate_tokens(output_chars) if made is None else made,
+            cached=counted.cached_tokens or 0,
+            reasoning=counted.reasoning_tokens or 0,
+            is_estimated=given is None or made is None,
+        )
+
+    def micro_usd(self, price: ModelPrice | None) -> int | None:
+        """What they cost, in millionths of a dollar; None without a price."""
+        if price is None:
+            return None
+        cached = min(self.cached, self.input)
+        cached_price = price.input if price.cached_input is None else price.cached_input
+        # A price for a million tokens is one in millionths for each.
+        return round((self.input - cached) * price.input + cached * cached_price + self.output * price.output)
+
+
+def estimate_tokens(characters: int) -> int:
+    """About how many tokens a text is."""
+    return -(-characters // _CHARACTERS_A_TOKEN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """The sum of what was used in a turn, thread or day."""
+
+    calls: int = 0
+    failures: int = 0
+    tokens: int = 0
+    micro_usd: int = 0
+    unpriced_calls: int = 0
+
+
+class ModelUsage:
+    """Reads the table of usage and holds calls to the ceilings."""
+
+    def __init__(self, *, tables: ProjectionStore, clock: Clock, ceilings: ModelCeilings) -> None:
+        self._tables = tables
+        self._clock = clock
+        self.ceilings = ceilings
+
+    async def used(self, scope: str, name: str) -> Used:
+        """What all models together were used for."""
+        ((calls, failures, tokens, micro_usd, unpriced),) = await self._tables.select(
+            """SELECT total(calls), total(failures), total(input_tokens) + total(output_tokens), total(cost_micro_usd),
+               total(unpriced_calls) FROM model_usage WHERE scope = ? AND name = ?""",
+            (scope, name),
+        )
+        return Used(
+            calls=_whole(calls),
+            failures=_whole(failures),
+            tokens=_whole(tokens),
+            micro_usd=_whole(micro_usd),
+            unpriced_calls=_whole(unpriced),
+        )
+
+    async def today(self) -> Used:
+        """What was used since midnight UTC."""
+        return await self.used(DAY, day_of(self._clock.now_ns()))
+
+    async def check(self, call: Call) -> None:
+        """Raise ModelCeilingReached when the turn, thread or day has used up what it may."""
+        ids, most = call.correlation, self.ceilings
+        for scope, name, usd, tokens in (
+            (TURN, ids.turn_id, most.turn_usd, most.turn_tokens),
+            (THREAD, ids.thread_id, most.thread_usd, most.thread_tokens),
+            (DAY, day_of(self._clock.now_ns()), most.day_usd, most.day_tokens),
+        ):
+            if name is None or not (usd or tokens):
+                continue
+            used = await self.used(scope, name)
+            for unit, limit, spent, shown in (
+                ("usd", usd, used.micro_usd / MICRO, f"${used.micro_usd / MICRO:.4f} of ${usd:g}"),
+                ("tokens", float(tokens), float(used.tokens), f"{used.tokens:,} of {tokens:,} tokens"),
+            ):
+                if limit and spent >= limit:
+                    raise ModelCeilingReached(
+                        f"models have used {shown} that this {scope} may",
+                        details={"ceiling": f"models.ceilings.{scope}_{unit}", "limit": limit, "used": spent},
+                    )
+
+
+def _whole(value: str | int | float | bytes | None) -> int:
+    assert isinstance(value, (int, float))
+    return int(value)
