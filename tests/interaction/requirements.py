@@ -151,6 +151,11 @@ REQUIREMENTS = (
         promise="cpl ask and cpl chat stream answers, name tools, ask for decisions and go on in threads",
     ),
     Requirement(
+        id="CHAT-02",
+        source="003 §10, design §10",
+        promise="the dashboard shows conversations as they happen; loading or reconnecting doubles nothing",
+    ),
+    Requirement(
         id="RPC-20",
         source="003 §5, §6, §7",
         promise="threads and turns are served over Connect, gRPC-Web and gRPC, and a cut stream goes on where it was",

@@ -16,11 +16,13 @@ from codeplane.kernel.operation import Result
 from codeplane.surfaces.web.json_fields import get_field, get_number
 from codeplane.surfaces.web.page_request import PageRequest
 from codeplane.surfaces.web.pages.activity import activity_filter
+from codeplane.surfaces.web.pages.threads import folded_until, render_block
 from codeplane.surfaces.web.security_headers import PRIVATE, SECURITY
 from codeplane.surfaces.web.sign_ins import SignIns
 
 _HEARTBEAT_SEC = 10.0
 _DECIDED = ("action.created", "action.approved", "action.rejected")
+_THREAD_DECISIONS = tuple(f"thread.{kind}" for kind in _DECIDED)
 _RUNS = ("call.started", "call.finished")
 _WORK = tuple(
     f"work.{what}"
@@ -81,6 +83,25 @@ class LiveUpdates:
             return _message(request.render_text("activity_row.html", row=row, fresh=True), position=position) + waits
 
         return self._stream(request, request.stream("call.watch", arguments), shown, _refresh_on_reconnect(request))
+
+    async def thread(self, request: PageRequest) -> Response:
+        """Stream the blocks of a conversation; a block with a known id replaces the earlier one."""
+        thread_id = request.path_param("thread")
+        after = int(get_number(_resume_position(request), "after") or 0)
+        blocks = await folded_until(request, thread_id, after)
+        arguments: JsonObject = {"thread_id": thread_id, "from_sequence": after, "heartbeat_sec": _HEARTBEAT_SEC}
+
+        def shown(item: JsonObject) -> str:
+            event = item.get("event")
+            if not isinstance(event, dict):
+                return ": alive\n\n"
+            block = blocks.take(event)
+            waits = _CHANGED if event.get("type") in _THREAD_DECISIONS else ""
+            if block is None:
+                return f"id: {event.get('sequence')}\n: seen\n\n{waits}"
+            return _message(render_block(request, thread_id, block), position=event.get("sequence")) + waits
+
+        return self._stream(request, request.stream("thread.watch", arguments), shown)
 
     async def _start_position(self, request: PageRequest, asked: JsonObject) -> tuple[int, bool]:
         """Return the position to start from, and whether it is the requested one: not when none was requested, nor when

@@ -15,6 +15,7 @@ NAVIGATION = (
     ("Overview", "/dashboard"),
     ("Activity", "/dashboard/activity"),
     ("Approvals", "/dashboard/approvals"),
+    ("Threads", "/dashboard/threads"),
     ("Tasks", "/dashboard/tasks"),
     ("Work", "/dashboard/work"),
     ("Changes", "/dashboard/changes"),

@@ -30,6 +30,7 @@ from codeplane.surfaces.web.pages import (
     repository,
     settings,
     tasks,
+    threads,
     trust,
     work,
 )
@@ -39,7 +40,7 @@ from codeplane.surfaces.web.sign_ins import SESSION_SEC, SignIns
 from codeplane.surfaces.web.static_files import StaticFiles
 
 _FOLDER = Path(__file__).parent
-_PAGES = (overview, activity, approvals, tasks, work, changes, repository, ledger, trust, settings)
+_PAGES = (overview, activity, approvals, threads, tasks, work, changes, repository, ledger, trust, settings)
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
 
@@ -75,6 +76,7 @@ class WebSurface:
             Route("/dashboard/sign-out", self._page(self._leave), methods=["POST"]),
             Route("/dashboard/live", self._page(self._live.signals), methods=["GET"]),
             Route("/dashboard/activity/live", self._page(self._live.calls), methods=["GET"]),
+            Route("/dashboard/threads/{thread}/live", self._page(self._live.thread), methods=["GET"]),
         ]
         for page in _PAGES:
             routes += [Route(path, self._page(handler), methods=[method]) for method, path, handler in page.ROUTES]
