@@ -9,17 +9,32 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import uvloop
+from starlette.types import ASGIApp
 
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import load_workspace_config, prepare_home
+from codeplane.surfaces.mcp.mount import McpMount
+from codeplane.wiring.app import Plane, load_workspace_config, prepare_home
 from codeplane.wiring.serve import Serving
-from tests.surfaces.mcp.operations import SurfaceOperations
+from tests.surfaces.mcp.operations import DeclaringOperations, SurfaceOperations
 
 from .fixture_operations import ConformanceOperations, ConformanceResources
+
+
+class _Serving(Serving):
+    """A server whose operations can declare others."""
+
+    def __init__(self, workspace: Workspace, *, declaring: DeclaringOperations, **named: Any) -> None:
+        super().__init__(workspace, **named)
+        self._declaring = declaring
+
+    def _application(self, plane: Plane, mount: McpMount) -> ASGIApp:
+        self._declaring.catalogue = plane.conveyor.catalogue
+        return super()._application(plane, mount)
 
 
 def main() -> int:
@@ -41,10 +56,12 @@ def main() -> int:
         print(dumps({**answer, "note": "fixture"}), flush=True)
 
     async def serve() -> None:
-        await Serving(
+        declaring = DeclaringOperations()
+        await _Serving(
             workspace,
+            declaring=declaring,
             loaded=loaded,
-            operations=[ConformanceOperations(), SurfaceOperations()],
+            operations=[ConformanceOperations(), SurfaceOperations(), declaring],
             resources=[ConformanceResources()],
             announce=announce,
         ).run()

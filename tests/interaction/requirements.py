@@ -1229,6 +1229,12 @@ REQUIREMENTS = (
         promise="false tokens cannot fill the log: some are recorded a minute, the rest as one event with their number",
     ),
     Requirement(
+        id="EXT-01",
+        source="design §10",
+        promise="operations of JSON Schemas come and go at run time, through the same door; bad schemas are refused",
+    ),
+    Requirement(id="EXT-02", source="design §10, MCP", promise="MCP clients hear when tools come and go"),
+    Requirement(
         id="RPC-01",
         source="003 §5, §7",
         promise="the services of the protos over Connect and gRPC-Web, with outside clients",

@@ -63,7 +63,9 @@ def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
     """The request that the arguments mean, or an error that says what to send instead."""
     try:
         return operation.request.model_validate(arguments)
-    except ValidationError:
+    except ValidationError as error:
+        if operation.request.described() is not None:
+            raise _explain(operation, error) from None
         forgiven = _forgive(operation.request, arguments)
     try:
         return operation.request.model_validate(forgiven)
@@ -197,6 +199,8 @@ def _plain_message(text: str) -> str:
 
 def usage(operation: Operation) -> str:
     """The operation's arguments in one line, optional ones with a question mark."""
+    if (described := operation.request.described()) is not None:
+        return f"{operation.name}({described})"
     parts = [
         f"{name}{'' if field.is_required() else '?'}: {_type_name(field.annotation)}"
         for name, field in operation.request.model_fields.items()

@@ -1,5 +1,6 @@
 """Every operation of a running CodePlane, by name and by tool."""
 
+import asyncio
 import difflib
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -8,7 +9,8 @@ from functools import cache
 from typing import cast, get_args, get_origin, get_type_hints
 
 from codeplane.kernel.call import Assess, Foresee, Handler, Operation, PreviewMaker
-from codeplane.kernel.errors import OperationDisabled, UnknownOperation
+from codeplane.kernel.declared_operation import until_removed
+from codeplane.kernel.errors import InvalidArgument, OperationDisabled, TooLarge, UnknownOperation
 from codeplane.kernel.operation import OperationMark, Request, Result, Risk
 
 _MAX_NAME = 100
@@ -30,6 +32,18 @@ class Disabled:
     setting: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueChange:
+    """The operations that came and went; one that was replaced is in both."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+Listener = Callable[[CatalogueChange], None]
+MAX_DECLARED = 1000
+
+
 class Catalogue:
     """The operations found on the given objects."""
 
@@ -44,6 +58,9 @@ class Catalogue:
         self._by_tool: dict[str, Operation] = {}
         self._setting_by_name: dict[str, str] = {}
         self._around = around
+        self._removals: dict[str, asyncio.Event] = {}
+        self._listeners: list[Listener] = []
+        self.version = 0
         self.add(owners)
 
     def add(self, owners: Iterable[object]) -> None:
@@ -62,6 +79,40 @@ class Catalogue:
                 if other is not found:
                     raise ValueError(f"{other.name} and {found.name} would be the same tool, {found.tool}")
                 self._by_name[found.name] = found
+
+    def change(self, *, add: Iterable[Operation] = (), remove: Iterable[str] = ()) -> CatalogueChange:
+        """Remove and add declared operations, all or none; calls of those that are removed end with OperationGone.
+
+        InvalidArgument for a name that is taken or was not declared, TooLarge when there would be too many.
+        """
+        added, removed = tuple(add), tuple(dict.fromkeys(remove))
+        if unknown := [name for name in removed if name not in self._removals]:
+            raise InvalidArgument(f"{', '.join(unknown[:5])} was not declared", hint="cpl call lists what there is")
+        left = self._removals.keys() - set(removed)
+        if len(left) + len(added) > MAX_DECLARED:
+            raise TooLarge(f"at most {MAX_DECLARED} operations can be declared", details={"max": MAX_DECLARED})
+        tools = {tool: found.name for tool, found in self._by_tool.items() if found.name not in removed}
+        for operation in added:
+            if operation.tool in tools:
+                raise InvalidArgument(f"{operation.name} would be the same tool as {tools[operation.tool]}")
+            tools[operation.tool] = operation.name
+        for name in removed:
+            self._removals.pop(name).set()
+            del self._by_tool[self._by_name.pop(name).tool]
+        for operation in added:
+            gone = self._removals[operation.name] = asyncio.Event()
+            declared = until_removed(operation, gone)
+            self._by_name[operation.name] = self._by_tool[operation.tool] = declared
+        change = CatalogueChange(added=tuple(operation.name for operation in added), removed=removed)
+        self.version += 1
+        for listener in tuple(self._listeners):
+            listener(change)
+        return change
+
+    def listen(self, listener: "Listener") -> Callable[[], None]:
+        """Call a listener after every change; returns what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def __iter__(self) -> Iterator[Operation]:
         return iter(sorted(self._by_name.values(), key=lambda found: found.name))

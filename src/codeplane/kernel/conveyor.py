@@ -10,6 +10,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Failure
 from codeplane.kernel.call_record import key_holder
 from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.declared_operation import DeclaredResult
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import Cancelled, CodePlaneError, Internal, ShuttingDown
 from codeplane.kernel.ids import new_id
@@ -192,9 +193,11 @@ class Conveyor:
                 async for item in items:
                     yield item
         elif stored.result_json is not None:
-            operation = admitted.identified.call.operation
+            call = admitted.identified.call
             for value in json.loads(stored.result_json)["items"]:
-                yield operation.restore_result(dumps(value))
+                result = call.operation.restore_result(dumps(value))
+                await self.ports.authority.replays(call, result)
+                yield result
         await self._recorder.record_replay(progress, admitted.identified)
         yield self._stream.answer(progress, Ended(error=stored.error), replayed=True)
 
@@ -210,6 +213,9 @@ class Conveyor:
             return await self._replay(progress, admitted, admitted.replay)
         progress.executed = True
         result, result_json = await self._execute.result(admitted)
+        if isinstance(result, DeclaredResult):
+            # Before it is answered: what another program says is not trusted.
+            await self.ports.authority.replays(admitted.identified.call, result)
         return await self._finish(progress, result=result, result_json=result_json)
 
     async def _fail(self, progress: Progress, error: BaseException) -> Outcome:

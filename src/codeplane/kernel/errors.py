@@ -86,6 +86,28 @@ class UnknownOperation(
     """No operation has that name."""
 
 
+class OperationGone(
+    CodePlaneError,
+    name="OPERATION_GONE",
+    code=1020,
+    http=410,
+    rpc="unavailable",
+    hint="list what there is now: cpl call; of a call that changes something, look at what it did",
+):
+    """An operation of another program was removed while, or just before, it ran."""
+
+
+class SchemaRefused(
+    CodePlaneError,
+    name="SCHEMA_REFUSED",
+    code=1021,
+    http=422,
+    rpc="invalid_argument",
+    hint="declare a JSON Schema of an object, without recursion and remote references",
+):
+    """The JSON Schema of a declared operation is recursive, remote, too large or none."""
+
+
 class MalformedRequest(
     CodePlaneError,
     name="MALFORMED_REQUEST",

@@ -55,6 +55,16 @@ class Request(BaseModel):
     # Whether the log and traces may hold the arguments; else they hold their hash and size.
     recorded: ClassVar[bool] = True
 
+    @classmethod
+    def owns(cls, name: str) -> bool:
+        """Whether an argument of that name, such as session_id, means something of its own."""
+        return False
+
+    @classmethod
+    def described(cls) -> str | None:
+        """The arguments in one line, where they are not its fields; such arguments are not forgiven anything."""
+        return None
+
     def is_assessed_at_once(self) -> bool:
         """Whether to assess it takes no longer than handing that to a thread would."""
         return False

@@ -102,7 +102,7 @@ class Authority(Protocol):
         ...
 
     async def replays(self, call: Call, result: Result) -> None:
-        """Take note that a call is answered with a stored result, before it is."""
+        """Take note that a call is answered with a stored result, or with one of another program, before it is."""
         ...
 
 

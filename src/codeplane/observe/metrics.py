@@ -58,6 +58,11 @@ class Metrics:
         registry.register(self._readings)
         ProcessCollector(registry=registry)
 
+    def name_operations(self, names: Iterable[str]) -> None:
+        """Set the operations that get series of their own; series of others stay as they are."""
+        self._operations = frozenset(islice(names, MAX_OPERATIONS))
+        self._counted.clear()
+
     def watch(
         self,
         *,
@@ -69,8 +74,7 @@ class Metrics:
         log_dropped: Reading | None = None,
     ) -> None:
         """Set the operations that get series of their own, and the sources of the gauges."""
-        self._operations = frozenset(islice(operations, MAX_OPERATIONS))
-        self._counted.clear()
+        self.name_operations(operations)
         self._readings.add("codeplane_calls_running", "Calls under way.", running)
         self._readings.add("codeplane_ledger_queue_depth", "Events that wait for the writer.", waiting)
         self._readings.add("codeplane_ledger_last_position", "Position of the newest event.", position)

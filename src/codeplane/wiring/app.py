@@ -20,6 +20,7 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock, SystemClock
 from codeplane.kernel.config import Config
 from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.declared_operation import FAMILY
 from codeplane.kernel.errors import CodePlaneError, ConfigInvalid
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.model_provider import ModelProvider
@@ -247,13 +248,14 @@ def _check_names(config: Config, catalogue: Catalogue) -> None:
     """Refuse settings that name what is not there: a gate that was meant to open would stay shut in silence."""
     known = {found.name for found in catalogue} | catalogue.disabled.keys()
     for name in config.trust.allow:
-        if name not in known:
+        # Declared operations come later.
+        if name not in known and not name.startswith(f"{FAMILY}."):
             near = difflib.get_close_matches(name, known, n=1)
             advice = f"; did you mean {near[0]!r}?" if near else ""
             raise ConfigInvalid(
                 f"trust.allow names {name!r}, which is no operation{advice}", hint="cpl call lists them"
             )
-    toolsets = {"all", "core", *catalogue.families()}
+    toolsets = {"all", "core", FAMILY, *catalogue.families()}
     for name in filter(None, map(str.strip, config.mcp.toolset.lower().split(","))):
         if name not in toolsets:
             raise ConfigInvalid(f"mcp.toolset names {name!r}", hint=f"use {', '.join(sorted(toolsets))}")

@@ -83,6 +83,7 @@ class ObserveWiring(PlaneWiring):
             sessions=lambda: len(sessions),
             log_dropped=lambda: logs.dropped,
         )
+        conveyor.catalogue.listen(lambda _: metrics.name_operations(found.name for found in conveyor.catalogue))
         metrics.read("codeplane_task_budget_used_ratio", "Of the task nearest to a limit.", sessions.budget_used)
 
     async def _trim_heap(self) -> None:

@@ -14,7 +14,7 @@ import anyio.to_thread
 import httpx2
 import mcp_types as types
 from mcp import Client
-from mcp.client.session import ElicitationFnT
+from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -54,6 +54,7 @@ async def connect_client(
     name: str = "tester",
     person: ElicitationFnT | None = None,
     registered: str | None = None,
+    on_message: MessageHandlerFnT | None = None,
 ) -> AsyncIterator[Client]:
     """The SDK's client, connected; with a person to show questions to when there is one.
 
@@ -77,7 +78,14 @@ async def connect_client(
     # Proxies of the environment are for elsewhere; the limit on an event is the client's own taste.
     async with httpx2.AsyncClient(trust_env=False, timeout=SECONDS, headers=shown) as http:
         transport = streamable_http_client(url, http_client=http, max_sse_event_size=None)
-        async with Client(transport, mode=way.era, client_info=who, cache=None, elicitation_callback=person) as client:
+        async with Client(
+            transport,
+            mode=way.era,
+            client_info=who,
+            cache=None,
+            elicitation_callback=person,
+            message_handler=on_message,
+        ) as client:
             yield client
 
 

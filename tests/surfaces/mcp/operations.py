@@ -9,7 +9,10 @@ from collections.abc import AsyncIterator
 from pydantic import Field
 
 from codeplane.kernel.call import Call
+from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.declared_operation import DeclaredResult, declare
 from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Budget, Request, Result, Risk, operation
 
 
@@ -166,3 +169,54 @@ class SurfaceOperations:
     async def flooded(self, call: Call, request: Named) -> Tick:
         """Say how many items a flood has made."""
         return Tick(number=self._made[request.name])
+
+
+class Declared(Request):
+    """A declared operation."""
+
+    name: str
+    schema_: dict[str, JsonValue] = Field(default={"type": "object"}, alias="schema")
+
+
+class DeclaringOperations:
+    """Operations that come and go while the server runs."""
+
+    def __init__(self) -> None:
+        self.catalogue: Catalogue | None = None
+        self._called = asyncio.Event()
+
+    @operation("fixture.declare", risk=Risk.READ)
+    async def declare(self, call: Call, request: Declared) -> Sentence:
+        """Declare an operation that answers with its arguments, or waits when told so."""
+
+        async def echo(call: Call, arguments: JsonObject) -> DeclaredResult:
+            if arguments.get("wait"):
+                self._called.set()
+                await asyncio.Event().wait()
+            return DeclaredResult(content=arguments, source="fixture")
+
+        assert self.catalogue is not None
+        name = f"ext.fixture.{request.name}"
+        schema = request.schema_
+        added = declare(name, description="Answer with the arguments.", schema=schema, risk=Risk.READ, handler=echo)
+        self.catalogue.change(add=[added])
+        return Sentence(said=name)
+
+    @operation("fixture.remove", risk=Risk.READ)
+    async def remove(self, call: Call, request: Named) -> Sentence:
+        """Remove it."""
+        assert self.catalogue is not None
+        self.catalogue.change(remove=[f"ext.fixture.{request.name}"])
+        return Sentence(said="removed")
+
+    @operation("test_trigger_tool_change", risk=Risk.READ)
+    async def trigger(self, call: Call, request: Nothing) -> Sentence:
+        """Change the list of tools, as the conformance suite asks for."""
+        await self.declare(call, Declared(name=f"triggered-{call.call_id}"))
+        return Sentence(said="changed")
+
+    @operation("fixture.called", risk=Risk.READ)
+    async def called(self, call: Call, request: Nothing) -> Sentence:
+        """Answer when a declared operation waits."""
+        await self._called.wait()
+        return Sentence(said="called")

@@ -47,9 +47,11 @@ class Validate:
                 f"{operation.name} is a stream", hint=f"watch it with: cpl call {operation.name} --follow"
             )
         given = dict(received.given)
-        fields = operation.request.model_fields
-        received.session_id = _take_reserved(given, "session_id", keep="session_id" in fields)
-        received.key = _take_reserved(given, "idempotency_key", keep="idempotency_key" in fields)
+        fields, owns = operation.request.model_fields, operation.request.owns
+        if not owns("session_id"):
+            received.session_id = _take_reserved(given, "session_id", keep="session_id" in fields)
+        if not owns("idempotency_key"):
+            received.key = _take_reserved(given, "idempotency_key", keep="idempotency_key" in fields)
         try:
             encoded = canonical(given)
         except (ValueError, RecursionError) as error:

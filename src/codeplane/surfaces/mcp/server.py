@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import mcp_types as types
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from starlette.types import Message, Receive, Scope, Send
@@ -29,6 +30,7 @@ from codeplane.surfaces.mcp.request_ids import (
 from codeplane.surfaces.mcp.resources import Resources
 from codeplane.surfaces.mcp.session_manager import SessionManager
 from codeplane.surfaces.mcp.session_transport import MESSAGE
+from codeplane.surfaces.mcp.tool_changes import ToolChanges
 from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, escape_texts
 
 _CANCELLED = "notifications/cancelled"
@@ -36,6 +38,20 @@ INSTRUCTIONS = (
     "CodePlane knows this repository and changes it safely. Prefer its tools over shell commands for what they cover. "
     "Every answer names what it speaks of; an error's hint says what to send instead."
 )
+
+
+class _McpServer(Server[dict[str, object]]):
+    """The SDK's server, which says that tools may change, and that nothing else is notified."""
+
+    def get_capabilities(
+        self, notification_options: NotificationOptions | None = None, *rest: Any, **named: Any
+    ) -> types.ServerCapabilities:
+        """Return the capabilities."""
+        options = notification_options or NotificationOptions()
+        options.tools_changed = True
+        found = super().get_capabilities(options, *rest, **named)
+        resources = types.ResourcesCapability(subscribe=False, list_changed=False)
+        return found.model_copy(update={"resources": resources})
 
 
 class McpSurface:
@@ -57,7 +73,8 @@ class McpSurface:
         self._tools = Tools(conveyor.catalogue, default_toolset=default_toolset)
         self._resources = resources
         self._on_disconnect = on_disconnect
-        self.server: Server[dict[str, object]] = Server(
+        self._changes = ToolChanges(conveyor.catalogue, max_streams=max_sessions)
+        self.server: Server[dict[str, object]] = _McpServer(
             "codeplane",
             version=version,
             title="CodePlane",
@@ -68,7 +85,9 @@ class McpSurface:
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
+            on_subscriptions_listen=self._changes.listen,
         )
+        self.server.middleware.append(self._changes.note_connection)
         # What a client brings back for the second round of a call is what it was given.
         self.server.middleware.append(
             RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience="codeplane")
@@ -91,6 +110,7 @@ class McpSurface:
             try:
                 yield
             finally:
+                self._changes.close()
                 self._direct.close()
 
     async def http(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -7,6 +7,7 @@ from pydantic_core import to_json
 
 from codeplane.kernel.call import Operation
 from codeplane.kernel.catalogue import Catalogue, disabled_operation
+from codeplane.kernel.declared_operation import FAMILY
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject, JsonValue, dumps, is_text
@@ -24,12 +25,13 @@ class Tools:
         self._catalogue = catalogue
         self._default = default_toolset
         self._described: dict[tuple[str, bool], types.Tool] = {}
+        self._described_of = catalogue.version
 
     def list_tools(self, toolsets: str | None, *, structured: bool) -> list[types.Tool]:
         """Return the tools of comma-separated toolsets and families; InvalidArgument for unknown names."""
         names = _names(toolsets or "") or _names(self._default)
         known = self._toolset_names()
-        if unknown := [name for name in names if name not in known]:
+        if unknown := [name for name in names if name not in known and name != FAMILY]:
             raise InvalidArgument(
                 f"there is no toolset {' or '.join(map(repr, unknown))}",
                 hint=f"use {', '.join(known)}, or several joined by commas",
@@ -37,9 +39,9 @@ class Tools:
             )
         found = self._catalogue.toolset(names)
         if not found:
-            disabled = self._catalogue.disabled.items()
-            name, setting = next(pair for pair in disabled if pair[0].partition(".")[0] in names)
-            raise disabled_operation(name.partition(".")[0], setting)
+            for name, setting in self._catalogue.disabled.items():
+                if name.partition(".")[0] in names:
+                    raise disabled_operation(name.partition(".")[0], setting)
         return [self._describe(operation, structured=structured) for operation in found if not operation.streaming]
 
     def input_schema(self, name: str) -> JsonObject | None:
@@ -65,6 +67,9 @@ class Tools:
         return [ALL, *sorted(toolsets - {ALL})]
 
     def _describe(self, operation: Operation, *, structured: bool) -> types.Tool:
+        if self._described_of != self._catalogue.version:
+            self._described_of = self._catalogue.version
+            self._described.clear()
         key = (operation.name, structured)
         if key not in self._described:
             self._described[key] = tool(operation, structured=structured)

@@ -9,6 +9,7 @@ from typing import NamedTuple, get_args
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import Capability
+from codeplane.kernel.declared_operation import FAMILY
 from codeplane.kernel.operation import Kind, Risk
 from codeplane.trust.policy.rego_source import COMMENT_OR_STRING, CUT
 
@@ -76,7 +77,7 @@ class InputVocabulary:
         if catalogue is not None:
             names = (*(operation.name for operation in catalogue), *catalogue.disabled)
             values["operation", "name"] = names
-            values["operation", "family"] = ("", *catalogue.families())
+            values["operation", "family"] = ("", *dict.fromkeys((*catalogue.families(), FAMILY)))
         return cls(values=values)
 
     def lint(self, texts: Mapping[str, str]) -> tuple[LintWarning, ...]:

@@ -81,6 +81,7 @@ class TurnLoop:
         self._config = config
         self._clock = clock
         self._toolboxes: dict[str, Toolbox] = {}
+        self._toolboxes_of = catalogue.version
 
     async def run(
         self, item: WorkItem, turn: Turn, work: WorkRun, *, interrupt: asyncio.Event, actor: Actor
@@ -122,6 +123,9 @@ class TurnLoop:
         return run
 
     def _toolbox(self, toolset: str) -> Toolbox:
+        if self._toolboxes_of != self._catalogue.version:
+            self._toolboxes_of = self._catalogue.version
+            self._toolboxes.clear()
         if toolset not in self._toolboxes:
             self._toolboxes[toolset] = Toolbox(self._catalogue, toolset, answer_bytes=self._config.answer_bytes)
         return self._toolboxes[toolset]

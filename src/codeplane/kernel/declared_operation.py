@@ -1,0 +1,134 @@
+"""Operations that come and go: declared by a name, a JSON Schema and a handler, as tools of other programs are."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import ClassVar, cast
+
+from pydantic import ConfigDict, GetJsonSchemaHandler, create_model, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+from codeplane.kernel.call import Call, Operation
+from codeplane.kernel.declared_schema import DeclaredSchema
+from codeplane.kernel.errors import InvalidArgument, OperationGone
+from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.operation import Budget, OperationMark, Request, Result, Risk
+
+# The first part of every declared name, so that none is taken for one of ours.
+FAMILY = "ext"
+_NAME = re.compile(rf"{FAMILY}(\.[A-Za-z0-9][A-Za-z0-9_-]*){{2,4}}")
+_MAX_NAME = 100
+_MAX_DESCRIPTION = 4000
+
+DeclaredHandler = Callable[[Call, JsonObject], Awaitable["DeclaredResult"]]
+
+
+class DeclaredRequest(Request):
+    """Arguments that a declared schema describes, taken as they are."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    declared: ClassVar[DeclaredSchema]
+
+    @property
+    def arguments(self) -> JsonObject:
+        """The arguments by their names."""
+        return dict(self.__pydantic_extra__ or {})
+
+    @classmethod
+    def owns(cls, name: str) -> bool:
+        return name in cls.declared.names
+
+    @classmethod
+    def described(cls) -> str | None:
+        return cls.declared.usage()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check(cls, value: object) -> object:
+        if problems := cls.declared.problems(value):
+            raise ValueError("; ".join(problems))
+        return value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return dict(cls.declared.document)
+
+
+class DeclaredResult(Result):
+    """What another program answered; its content is not ours, and so not trusted."""
+
+    content: JsonValue
+    # Which program answered.
+    source: str
+
+    def text(self) -> str:
+        return self.content if isinstance(self.content, str) else dumps(self.content)
+
+    def untrusted_source(self) -> tuple[str, str] | None:
+        return "tool", self.source
+
+
+def declare(
+    name: str,
+    *,
+    description: str,
+    schema: Mapping[str, object],
+    risk: Risk,
+    handler: DeclaredHandler,
+    capability: str = "execute_tools",
+    timeout_sec: float = 60.0,
+) -> Operation:
+    """An operation of a name below `ext`, with a schema; InvalidArgument or SchemaRefused for what cannot be one."""
+    if len(name) > _MAX_NAME or not _NAME.fullmatch(name):
+        raise InvalidArgument(f"{name[:_MAX_NAME]!r} is no name for it", hint=f"as in {FAMILY}.server.tool")
+    text = description.strip()[:_MAX_DESCRIPTION]
+    if not text:
+        raise InvalidArgument(f"{name} needs a description: it is what an agent reads")
+    request = create_model("DeclaredArguments", __base__=DeclaredRequest)
+    request.declared = DeclaredSchema.parse(schema)
+
+    async def handle(call: Call, given: Request) -> Result:
+        return await handler(call, cast(DeclaredRequest, given).arguments)
+
+    return Operation(
+        mark=OperationMark(
+            name=name,
+            risk=risk,
+            budget=Budget.NONE if risk is Risk.READ else Budget.MUTATION,
+            capability=capability,
+            toolset="all",
+            timeout_sec=timeout_sec,
+            deprecated=None,
+        ),
+        summary=text.partition("\n")[0],
+        description=text,
+        request=request,
+        result=DeclaredResult,
+        streaming=False,
+        handler=handle,
+        assess=None,
+        preview=None,
+    )
+
+
+def until_removed(operation: Operation, removed: asyncio.Event) -> Operation:
+    """The operation, whose calls end with OperationGone once it is removed."""
+
+    async def run(call: Call, request: Request) -> Result:
+        if removed.is_set():
+            raise OperationGone(f"{operation.name} was removed before it could run")
+        handling = asyncio.ensure_future(cast(Awaitable[Result], operation.handler(call, request)))
+        waiting = asyncio.ensure_future(removed.wait())
+        try:
+            await asyncio.wait({handling, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            if handling.done():
+                return handling.result()
+            raise OperationGone(f"{operation.name} was removed while it ran")
+        finally:
+            handling.cancel()
+            waiting.cancel()
+            await asyncio.gather(handling, waiting, return_exceptions=True)
+
+    return replace(operation, handler=run)
