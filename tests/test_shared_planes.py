@@ -1,8 +1,6 @@
 """Two planes of one machine on one shared log: neither ends the other's work, and what one decides holds for both."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,18 +27,13 @@ from codeplane.wiring.app import Plane, tables
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, Answered, FixtureOps, Said, plane
 from tests.shared_planes import AGENT, QUICK, level, sharing
+from tests.shared_siege import rows_of
+from tests.work.items.test_work import WRITE, reached, shown, started
 
 
 async def states(opened: Plane) -> dict[str, str]:
     """The states of tasks, by task."""
     return {str(task): str(state) for task, state in await opened.log.select("SELECT task_id, state FROM tasks")}
-
-
-def rows_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Every table that planes keep of the log."""
-    with closing(sqlite3.connect(path)) as connection:
-        names = [table for projection in tables() for table in projection.tables]
-        return {name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall(), key=repr) for name in names}
 
 
 @requirement("SHR-05")
@@ -253,3 +246,20 @@ async def test_untrusted_content_that_was_read_in_one_plane_counts_in_the_other(
         assert (await b.conveyor.call("untrusted.clear", {}, OWNER)).error is None
         await level(a, b)
         assert not a.trust.untrusted.has_marks
+
+
+@requirement("SHR-05")
+async def test_work_runs_on_the_plane_it_was_created_on(tmp_path: Path) -> None:
+    first, second = FixtureOps(), FixtureOps()
+    async with sharing(tmp_path, "a", ops=first) as a, sharing(tmp_path, "b", ops=second) as b:
+        b.work.start_engine(b.conveyor)
+        work_id = await started(a, WRITE)
+        await b.log.catch_up()
+        await b.work.engine.sweep()
+        others = await started(b, WRITE)
+        await reached(b, others, "COMPLETED")
+        # B ran its own, and left the other item alone, whose payloads and repository it does not have.
+        assert (await shown(b, work_id))["state"] == "QUEUED"
+        a.work.start_engine(a.conveyor)
+        await reached(a, work_id, "COMPLETED")
+        assert (len(first.ran), len(second.ran)) == (1, 1)

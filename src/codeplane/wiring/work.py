@@ -1,8 +1,10 @@
 """Sessions and tasks; work items and conversations, and the engine that runs them."""
 
 from codeplane.adapters.sealed_bytes import SealedBytes
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.payloads import PayloadStore
@@ -23,6 +25,7 @@ from codeplane.work.threads.table import ThreadTable
 
 _SWEEP_SEC = 15.0
 _PAYLOAD_SWEEP_SEC = 3600.0
+_MAX_ORIGINS = 4096
 
 
 class WorkWiring(PlaneWiring):
@@ -47,6 +50,7 @@ class WorkWiring(PlaneWiring):
             seal=SealedBytes(ServerKey.at(foundation.workspace.server_key).derive("payloads")),
             max_bytes=config.work.payload_bytes,
         )
+        self._origins = BoundedCache[str, bool](_MAX_ORIGINS)
         self._conversations = Conversations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
         self.engine = WorkEngine(
             kinds=(StepList(payloads=self._payloads, clock=foundation.clock), self._conversations.kind),
@@ -59,6 +63,7 @@ class WorkWiring(PlaneWiring):
             withdraw=lambda actor_id, reason: trust.approvals.end_for(actor_id, reason=reason),
             disconnect=self.sessions.disconnect,
             on_crash=lambda error: logger.error("work could not go on", exc_info=error),
+            is_own=self._is_own if foundation.log.is_shared else None,
         )
         self._callbacks = self._conversations.callbacks(self.engine)
 
@@ -94,6 +99,16 @@ class WorkWiring(PlaneWiring):
     def start_engine(self, conveyor: Conveyor) -> None:
         """Run work items from now on; only a server does, since an embedded run would cut them off."""
         self.engine.start(conveyor)
+
+    async def _is_own(self, work_id: str) -> bool:
+        """Whether an item was created on this node of a shared log: its payloads and its repository are here."""
+        known = self._origins.get(work_id)
+        if known is None:
+            log = self.foundation.log
+            events = await log.query(EventQuery(stream=f"work/{work_id}", limit=1))
+            known = bool(events) and log.is_own(events[0])
+            self._origins.put(work_id, known)
+        return known
 
     async def _state(self, call: Call) -> JsonObject:
         return await self.engine.state()

@@ -51,6 +51,7 @@ class WorkEngine:
         withdraw: Callable[[str, str], Awaitable[int]],
         disconnect: Callable[[str], None],
         on_crash: Callable[[BaseException], None],
+        is_own: Callable[[str], Awaitable[bool]] | None = None,
     ) -> None:
         """`node` stays the same over restarts, `instance` does not; `withdraw` ends an actor's open questions."""
         self._log = log
@@ -63,6 +64,7 @@ class WorkEngine:
         self._withdraw = withdraw
         self._disconnect = disconnect
         self._on_crash = on_crash
+        self._is_own = is_own
         self.store = WorkStore(log)
         self._running: dict[str, asyncio.Task[None]] = {}
         self._due = asyncio.Event()
@@ -153,7 +155,7 @@ class WorkEngine:
 
     async def sweep(self) -> None:
         """Renew leases, take up what another engine let go, and end what acts for somebody who was revoked."""
-        for item in await self.store.list_unfinished():
+        for item in await self._list_unfinished():
             if item.work_id in self._running and item.holder == self._holder:
                 with suppress(SequenceConflict):
                     await self._renew_lease(item)
@@ -183,7 +185,7 @@ class WorkEngine:
             await self._due.wait()
             self._due.clear()
             try:
-                for item in await self.store.list_unfinished():
+                for item in await self._list_unfinished():
                     if len(self._running) >= self._config.max_running:
                         break
                     if item.work_id not in self._running and await self._is_due(item):
@@ -195,6 +197,13 @@ class WorkEngine:
             except CodePlaneError as error:
                 # The next sweep looks again.
                 self._on_crash(error)
+
+    async def _list_unfinished(self) -> list[WorkItem]:
+        """The items that this node may run or end: those that were created on it."""
+        items = await self.store.list_unfinished()
+        if self._is_own is None:
+            return items
+        return [item for item in items if await self._is_own(item.work_id)]
 
     async def _is_due(self, item: WorkItem) -> bool:
         """Whether the item can go on: it is queued, its question is answered, or its holder let it go."""
