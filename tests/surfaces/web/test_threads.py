@@ -1,4 +1,4 @@
-"""Conversations in the browser: a page that can be loaded at any moment and follows what happens without repeating it."""
+"""Conversations in the browser: a page that can be loaded at any moment, follows what happens and repeats nothing."""
 
 from collections.abc import Iterator
 
