@@ -13,7 +13,11 @@ import jwt
 import msgspec
 import pytest
 
+from codeplane.adapters.model_settings import ModelSettings
+from codeplane.adapters.provider_keys import ProviderKeys
+from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.adapters.secret_aliases import SecretAliases
+from codeplane.adapters.yaml_config import load_config
 from codeplane.code.facts.version import tables_version
 from codeplane.code.model import Definition, DynamicAccess, Export, Facts, Import, Scope, pack_facts, unpack_facts
 from codeplane.edit.batch import Batch, Change, Entry
@@ -35,6 +39,7 @@ from codeplane.kernel.config import TaskLimits
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.event import ContentTrust, Correlation, Draft, Event, Source
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.database import SCHEMA_VERSION
 from codeplane.ledger.job import Append, StoredBlob
 from codeplane.ledger.shared_message import SharedMessage, decode, encode
@@ -680,3 +685,34 @@ def test_a_batch_of_the_shared_log() -> None:
     )
     assert encode(message) == text.encode()
     assert decode(text.encode(), blob_bytes=100) == message
+
+
+def test_a_provider_that_a_command_added(tmp_path: Path) -> None:
+    provider: JsonObject = {"name": "mine", "kind": "openai", "models": ["small"], "base_url": "http://127.0.0.1:1/v1"}
+    ModelSettings(tmp_path).add(provider, is_default=True, is_external=False)
+    lines = (tmp_path / "models.yaml").read_text().splitlines()
+    assert lines[1:] == [
+        "models:",
+        "  providers:",
+        "  - name: mine",
+        "    kind: openai",
+        "    models:",
+        "    - small",
+        "    base_url: http://127.0.0.1:1/v1",
+        "  default: mine/small",
+    ]
+    workspace = Workspace(root=tmp_path / "repo")
+    loaded = load_config(workspace=workspace, user_config=tmp_path / "config.yaml", environ={}, overrides=())
+    assert (loaded.config.models.default, loaded.config.models.providers[0].models) == ("mine/small", ("small",))
+
+
+def test_keys_of_model_providers(tmp_path: Path) -> None:
+    seal = bytes(range(32))
+    (tmp_path / "model-keys.key").write_text(seal.hex())
+    sealed = SealedBytes(seal).seal(b'{"mine": "the key"}', "keys of model providers")
+    (tmp_path / "model-keys.sealed").write_bytes(sealed)
+    assert ProviderKeys(tmp_path).read() == {"mine": "the key"}
+    ProviderKeys(tmp_path).store("other", "another")
+    written = (tmp_path / "model-keys.sealed").read_bytes()
+    opened = SealedBytes(seal).open(written, "keys of model providers")
+    assert json.loads(opened) == {"mine": "the key", "other": "another"}

@@ -9,7 +9,8 @@ def main(model_file: str) -> None:
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = model_file
-    parameters.hostname = "127.0.0.1"
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.ui = False
     parameters.n_ctx = 4096
     parameters.n_parallel = 1
     parameters.use_jinja = True

@@ -1,9 +1,13 @@
 """Endpoints that do not answer, and variables and files that are not there."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
+from codeplane.adapters.model_settings import ModelSettings
+from codeplane.adapters.provider_keys import ProviderKeys
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.workspace import Workspace
 from tests.interaction.requirements import requirement
 from tests.surfaces.cli.diagnosis.doctor_run import run_check, unused_port
@@ -66,3 +70,23 @@ def test_all_that_is_wrong_is_named(workspace: Workspace) -> None:
 
 def test_nothing_is_named(workspace: Workspace) -> None:
     assert run_check(workspace, "outside").found == "nothing outside is named in the settings"
+
+
+def test_a_provider_of_models(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "config"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(own))
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        provider: JsonObject = {
+            "name": "mine",
+            "kind": "openai",
+            "base_url": f"http://127.0.0.1:{there.getsockname()[1]}/v1",
+            "models": ["small"],
+            "api_key_env": "MINE_KEY",
+        }
+        ModelSettings(own / "codeplane").add(provider, is_default=True, is_external=False)
+        found = run_check(workspace, "outside")
+        assert found.verdict == "warn" and "mine names MINE_KEY, which is not set" in found.found
+        ProviderKeys(own / "codeplane").store("mine", "the key")
+        assert run_check(workspace, "outside").found == "answers: models.providers: mine"
+    found = run_check(workspace, "outside")
+    assert found.verdict == "warn" and "models.providers: mine http://127.0.0.1" in found.found

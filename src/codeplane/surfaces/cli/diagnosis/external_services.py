@@ -37,6 +37,10 @@ def _problems(config: "Config", facts: ServerFacts | None) -> Iterator[tuple[str
         "embeddings.key_variable": embeddings.key_variable if embeddings.model == "endpoint" else "",
         "observe.otlp_header_variable": observe.otlp_header_variable if observe.otlp_endpoint else "",
     }
+    stored = _stored_keys() if config.models.providers else {}
+    for provider in config.models.providers:
+        if provider.name not in stored:
+            wanted[f"models.providers: {provider.name}"] = provider.api_key_env
     for setting, variable in wanted.items():
         if variable and not os.environ.get(variable):
             yield (
@@ -46,6 +50,14 @@ def _problems(config: "Config", facts: ServerFacts | None) -> Iterator[tuple[str
     for setting, address in _addresses(config):
         if address and (message := _unreachable(address)):
             yield f"{setting} {address} does not answer: {message}", f"start what should be there, or change {setting}"
+
+
+def _stored_keys() -> dict[str, str]:
+    from codeplane.adapters.provider_keys import ProviderKeys
+    from codeplane.adapters.yaml_config import user_folder
+
+    folder = user_folder(os.environ)
+    return ProviderKeys(folder).read() if folder is not None else {}
 
 
 def _folders(workspace: Workspace, config: "Config") -> Iterator[tuple[str, str]]:
@@ -59,6 +71,7 @@ def _addresses(config: "Config") -> tuple[tuple[str, str], ...]:
         ("embeddings.base_url", config.embeddings.base_url if config.embeddings.model == "endpoint" else ""),
         ("web.search_url", config.web.search_url if config.web.enabled else ""),
         ("observe.otlp_endpoint", config.observe.otlp_endpoint),
+        *((f"models.providers: {provider.name}", provider.base_url) for provider in config.models.providers),
     )
 
 
