@@ -1350,6 +1350,11 @@ REQUIREMENTS = (
     Requirement(
         id="TRUST-47", source="003 §8.3", promise="an idempotency key is its caller's own, and older logs keep theirs"
     ),
+    Requirement(
+        id="TRUST-49",
+        source="design §12",
+        promise="rules about resources hold for lists, by one evaluation, and for ids given in part",
+    ),
     Requirement(id="TRUST-41", source="003 §8.4", promise="everything grave or judged has a preview of its own"),
     Requirement(
         id="IDX-20", source="002 §7.6", promise="symbols of an edited file answer before its full text is committed"

@@ -1,6 +1,6 @@
 """Conveyors of a running CodePlane with some ports listened to or replaced."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import cast
 
@@ -65,6 +65,9 @@ class Asking:
     def event_scope(self, call: Call) -> EventScope | None:
         return None
 
+    async def readable(self, call: Call, ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(ids)
+
     async def replays(self, call: Call, result: Result) -> None:
         return None
 
@@ -100,6 +103,9 @@ class Broken:
 
     def event_scope(self, call: Call) -> EventScope | None:
         return None
+
+    async def readable(self, call: Call, ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(ids)
 
     async def replays(self, call: Call, result: Result) -> None:
         return None

@@ -1,7 +1,7 @@
 """Operations behind the conveyor with a real log, real sessions and a person who says yes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +55,9 @@ class AskFirst:
 
     def event_scope(self, call: Call) -> EventScope | None:
         return None
+
+    async def readable(self, call: Call, ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(ids)
 
     async def replays(self, call: Call, result: Result) -> None:
         return None

@@ -27,15 +27,15 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63odeplane/v1/work.proto\x12\x0c\x63odeplane.v1\x1a\x19\x63odeplane/v1/events.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"I\n\x08WorkStep\x12\x11\n\toperation\x18\x01 \x01(\t\x12*\n\targuments\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\"\x96\x04\n\x08WorkItem\x12\x0f\n\x07work_id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12&\n\x05state\x18\x04 \x01(\x0e\x32\x17.codeplane.v1.WorkState\x12\x11\n\twaits_for\x18\x05 \x01(\t\x12\x11\n\taction_id\x18\x06 \x01(\t\x12\x11\n\tparent_id\x18\x07 \x01(\t\x12\x12\n\ncreated_by\x18\x08 \x01(\t\x12\x14\n\x0con_behalf_of\x18\t \x01(\t\x12\x12\n\nsteps_done\x18\n \x01(\r\x12\x13\n\x0bsteps_total\x18\x0b \x01(\r\x12\x0f\n\x07\x61ttempt\x18\x0c \x01(\r\x12\x0e\n\x06holder\x18\r \x01(\t\x12\x11\n\tmax_steps\x18\x0e \x01(\r\x12\x13\n\x0bmax_seconds\x18\x0f \x01(\x01\x12\x14\n\x0cused_seconds\x18\x10 \x01(\x01\x12.\n\ncreated_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x65rror\x18\x13 \x01(\t\x12\x0f\n\x07message\x18\x14 \x01(\t\x12\x10\n\x08sequence\x18\x15 \x01(\x04\x12%\n\x05steps\x18\x16 \x03(\x0b\x32\x16.codeplane.v1.WorkStep\x12\x10\n\x08\x63hildren\x18\x17 \x03(\t\"\xb1\x01\n\x10StartWorkRequest\x12%\n\x05steps\x18\x01 \x03(\x0b\x32\x16.codeplane.v1.WorkStep\x12\r\n\x05title\x18\x02 \x01(\t\x12\x16\n\tmax_steps\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x18\n\x0bmax_seconds\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\x0fidempotency_key\x18\x05 \x01(\tB\x0c\n\n_max_stepsB\x0e\n\x0c_max_seconds\"9\n\x11StartWorkResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.WorkItem\"s\n\x0fListWorkRequest\x12&\n\x05state\x18\x01 \x01(\x0e\x32\x17.codeplane.v1.WorkState\x12\x11\n\tparent_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\t\"R\n\x10ListWorkResponse\x12%\n\x05items\x18\x01 \x03(\x0b\x32\x16.codeplane.v1.WorkItem\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"!\n\x0eGetWorkRequest\x12\x0f\n\x07work_id\x18\x01 \x01(\t\"7\n\x0fGetWorkResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.WorkItem\"M\n\x11\x43\x61ncelWorkRequest\x12\x0f\n\x07work_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x03 \x01(\t\":\n\x12\x43\x61ncelWorkResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.WorkItem\"\x8d\x01\n\x11ResumeWorkRequest\x12\x0f\n\x07work_id\x18\x01 \x01(\t\x12\x16\n\tmax_steps\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x18\n\x0bmax_seconds\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\tB\x0c\n\n_max_stepsB\x0e\n\x0c_max_seconds\":\n\x12ResumeWorkResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.WorkItem\"P\n\x10WatchWorkRequest\x12\x0f\n\x07work_id\x18\x01 \x01(\t\x12\x15\n\rfrom_sequence\x18\x02 \x01(\x04\x12\x14\n\x0cheartbeat_ms\x18\x03 \x01(\r\"\xdc\x01\n\x0eRunWorkRequest\x12%\n\x05steps\x18\x01 \x03(\x0b\x32\x16.codeplane.v1.WorkStep\x12\r\n\x05title\x18\x02 \x01(\t\x12\x16\n\tmax_steps\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x18\n\x0bmax_seconds\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\x0fidempotency_key\x18\x05 \x01(\t\x12\x15\n\rfrom_sequence\x18\x06 \x01(\x04\x12\x14\n\x0cheartbeat_ms\x18\x07 \x01(\rB\x0c\n\n_max_stepsB\x0e\n\x0c_max_seconds*\x95\x01\n\tWorkState\x12\x1a\n\x16WORK_STATE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bWORK_QUEUED\x10\x01\x12\x10\n\x0cWORK_RUNNING\x10\x02\x12\x10\n\x0cWORK_WAITING\x10\x03\x12\x12\n\x0eWORK_COMPLETED\x10\x04\x12\x0f\n\x0bWORK_FAILED\x10\x05\x12\x12\n\x0eWORK_CANCELLED\x10\x06\x32\x94\x04\n\x0bWorkService\x12L\n\tStartWork\x12\x1e.codeplane.v1.StartWorkRequest\x1a\x1f.codeplane.v1.StartWorkResponse\x12I\n\x08ListWork\x12\x1d.codeplane.v1.ListWorkRequest\x1a\x1e.codeplane.v1.ListWorkResponse\x12\x46\n\x07GetWork\x12\x1c.codeplane.v1.GetWorkRequest\x1a\x1d.codeplane.v1.GetWorkResponse\x12O\n\nCancelWork\x12\x1f.codeplane.v1.CancelWorkRequest\x1a .codeplane.v1.CancelWorkResponse\x12O\n\nResumeWork\x12\x1f.codeplane.v1.ResumeWorkRequest\x1a .codeplane.v1.ResumeWorkResponse\x12\x42\n\tWatchWork\x12\x1e.codeplane.v1.WatchWorkRequest\x1a\x13.codeplane.v1.Event0\x01\x12>\n\x07RunWork\x12\x1c.codeplane.v1.RunWorkRequest\x1a\x13.codeplane.v1.Event0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63odeplane/v1/work.proto\x12\x0c\x63odeplane.v1\x1a\x19\x63odeplane/v1/events.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"I\n\x08WorkStep\x12\x11\n\toperation\x18\x01 \x01(\t\x12*\n\targuments\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct\"\x96\x04\n\x08WorkItem\x12\x0f\n\x07work_id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12&\n\x05state\x18\x04 \x01(\x0e\x32\x17.codeplane.v1.WorkState\x12\x11\n\twaits_for\x18\x05 \x01(\t\x12\x11\n\taction_id\x18\x06 \x01(\t\x12\x11\n\tparent_id\x18\x07 \x01(\t\x12\x12\n\ncreated_by\x18\x08 \x01(\t\x12\x14\n\x0con_behalf_of\x18\t \x01(\t\x12\x12\n\nsteps_done\x18\n \x01(\r\x12\x13\n\x0bsteps_total\x18\x0b \x01(\r\x12\x0f\n\x07\x61ttempt\x18\x0c \x01(\r\x12\x0e\n\x06holder\x18\r \x01(\t\x12\x11\n\tmax_steps\x18\x0e \x01(\r\x12\x13\n\x0bmax_seconds\x18\x0f \x01(\x01\x12\x14\n\x0cused_seconds\x18\x10 \x01(\x01\x12.\n\ncreated_at\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x65rror\x18\x13 \x01(\t\x12\x0f\n\x07message\x18\x14 \x01(\t\x12\x10\n\x08sequence\x18\x15 \x01(\x04\x12%\n\x05steps\x18\x16 \x03(\x0b\x32\x16.codeplane.v1.WorkStep\x12\x10\n\x08\x63hildren\x18\x17 \x03(\t\"\xb1\x01\n\x10StartWorkRequest\x12%\n\x05steps\x18\x01 \x03(\x0b\x32\x16.codeplane.v1.WorkStep\x12\r\n\x05title\x18\x02 \x01(\t\x12\x16\n\tmax_steps\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x18\n\x0bmax_seconds\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\x0fidempotency_key\x18\x05 \x01(\tB\x0c\n\n_max_stepsB\x0e\n\x0c_max_seconds\"9\n\x11StartWorkResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.WorkItem\"s\n\x0fListWorkRequest\x12&\n\x05state\x18\x01 \x01(\x0e\x32\x17.codeplane.v1.WorkState\x12\x11\n\tparent_id\x18\x02 \x01(\t\x12\x11\n\tpage_size\x18\x03 \x01(\r\x12\x12\n\npage_token\x18\x04 \x01(\t\"b\n\x10ListWorkResponse\x12%\n\x05items\x18\x01 \x03(\x0b\x32\x16.codeplane.v1.WorkItem\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x0e\n\x06hidden\x18\x03 \x01(\r\"!\n\x0eGetWorkRequest\x12\x0f\n\x07work_id\x18\x01 \x01(\t\"7\n\x0fGetWorkResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.WorkItem\"M\n\x11\x43\x61ncelWorkRequest\x12\x0f\n\x07work_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x03 \x01(\t\":\n\x12\x43\x61ncelWorkResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.WorkItem\"\x8d\x01\n\x11ResumeWorkRequest\x12\x0f\n\x07work_id\x18\x01 \x01(\t\x12\x16\n\tmax_steps\x18\x02 \x01(\rH\x00\x88\x01\x01\x12\x18\n\x0bmax_seconds\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\tB\x0c\n\n_max_stepsB\x0e\n\x0c_max_seconds\":\n\x12ResumeWorkResponse\x12$\n\x04item\x18\x01 \x01(\x0b\x32\x16.codeplane.v1.WorkItem\"P\n\x10WatchWorkRequest\x12\x0f\n\x07work_id\x18\x01 \x01(\t\x12\x15\n\rfrom_sequence\x18\x02 \x01(\x04\x12\x14\n\x0cheartbeat_ms\x18\x03 \x01(\r\"\xdc\x01\n\x0eRunWorkRequest\x12%\n\x05steps\x18\x01 \x03(\x0b\x32\x16.codeplane.v1.WorkStep\x12\r\n\x05title\x18\x02 \x01(\t\x12\x16\n\tmax_steps\x18\x03 \x01(\rH\x00\x88\x01\x01\x12\x18\n\x0bmax_seconds\x18\x04 \x01(\x01H\x01\x88\x01\x01\x12\x17\n\x0fidempotency_key\x18\x05 \x01(\t\x12\x15\n\rfrom_sequence\x18\x06 \x01(\x04\x12\x14\n\x0cheartbeat_ms\x18\x07 \x01(\rB\x0c\n\n_max_stepsB\x0e\n\x0c_max_seconds*\x95\x01\n\tWorkState\x12\x1a\n\x16WORK_STATE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bWORK_QUEUED\x10\x01\x12\x10\n\x0cWORK_RUNNING\x10\x02\x12\x10\n\x0cWORK_WAITING\x10\x03\x12\x12\n\x0eWORK_COMPLETED\x10\x04\x12\x0f\n\x0bWORK_FAILED\x10\x05\x12\x12\n\x0eWORK_CANCELLED\x10\x06\x32\x94\x04\n\x0bWorkService\x12L\n\tStartWork\x12\x1e.codeplane.v1.StartWorkRequest\x1a\x1f.codeplane.v1.StartWorkResponse\x12I\n\x08ListWork\x12\x1d.codeplane.v1.ListWorkRequest\x1a\x1e.codeplane.v1.ListWorkResponse\x12\x46\n\x07GetWork\x12\x1c.codeplane.v1.GetWorkRequest\x1a\x1d.codeplane.v1.GetWorkResponse\x12O\n\nCancelWork\x12\x1f.codeplane.v1.CancelWorkRequest\x1a .codeplane.v1.CancelWorkResponse\x12O\n\nResumeWork\x12\x1f.codeplane.v1.ResumeWorkRequest\x1a .codeplane.v1.ResumeWorkResponse\x12\x42\n\tWatchWork\x12\x1e.codeplane.v1.WatchWorkRequest\x1a\x13.codeplane.v1.Event0\x01\x12>\n\x07RunWork\x12\x1c.codeplane.v1.RunWorkRequest\x1a\x13.codeplane.v1.Event0\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'codeplane.v1.work_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_WORKSTATE']._serialized_start=1924
-  _globals['_WORKSTATE']._serialized_end=2073
+  _globals['_WORKSTATE']._serialized_start=1940
+  _globals['_WORKSTATE']._serialized_end=2089
   _globals['_WORKSTEP']._serialized_start=131
   _globals['_WORKSTEP']._serialized_end=204
   _globals['_WORKITEM']._serialized_start=207
@@ -47,23 +47,23 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTWORKREQUEST']._serialized_start=982
   _globals['_LISTWORKREQUEST']._serialized_end=1097
   _globals['_LISTWORKRESPONSE']._serialized_start=1099
-  _globals['_LISTWORKRESPONSE']._serialized_end=1181
-  _globals['_GETWORKREQUEST']._serialized_start=1183
-  _globals['_GETWORKREQUEST']._serialized_end=1216
-  _globals['_GETWORKRESPONSE']._serialized_start=1218
-  _globals['_GETWORKRESPONSE']._serialized_end=1273
-  _globals['_CANCELWORKREQUEST']._serialized_start=1275
-  _globals['_CANCELWORKREQUEST']._serialized_end=1352
-  _globals['_CANCELWORKRESPONSE']._serialized_start=1354
-  _globals['_CANCELWORKRESPONSE']._serialized_end=1412
-  _globals['_RESUMEWORKREQUEST']._serialized_start=1415
-  _globals['_RESUMEWORKREQUEST']._serialized_end=1556
-  _globals['_RESUMEWORKRESPONSE']._serialized_start=1558
-  _globals['_RESUMEWORKRESPONSE']._serialized_end=1616
-  _globals['_WATCHWORKREQUEST']._serialized_start=1618
-  _globals['_WATCHWORKREQUEST']._serialized_end=1698
-  _globals['_RUNWORKREQUEST']._serialized_start=1701
-  _globals['_RUNWORKREQUEST']._serialized_end=1921
-  _globals['_WORKSERVICE']._serialized_start=2076
-  _globals['_WORKSERVICE']._serialized_end=2608
+  _globals['_LISTWORKRESPONSE']._serialized_end=1197
+  _globals['_GETWORKREQUEST']._serialized_start=1199
+  _globals['_GETWORKREQUEST']._serialized_end=1232
+  _globals['_GETWORKRESPONSE']._serialized_start=1234
+  _globals['_GETWORKRESPONSE']._serialized_end=1289
+  _globals['_CANCELWORKREQUEST']._serialized_start=1291
+  _globals['_CANCELWORKREQUEST']._serialized_end=1368
+  _globals['_CANCELWORKRESPONSE']._serialized_start=1370
+  _globals['_CANCELWORKRESPONSE']._serialized_end=1428
+  _globals['_RESUMEWORKREQUEST']._serialized_start=1431
+  _globals['_RESUMEWORKREQUEST']._serialized_end=1572
+  _globals['_RESUMEWORKRESPONSE']._serialized_start=1574
+  _globals['_RESUMEWORKRESPONSE']._serialized_end=1632
+  _globals['_WATCHWORKREQUEST']._serialized_start=1634
+  _globals['_WATCHWORKREQUEST']._serialized_end=1714
+  _globals['_RUNWORKREQUEST']._serialized_start=1717
+  _globals['_RUNWORKREQUEST']._serialized_end=1937
+  _globals['_WORKSERVICE']._serialized_start=2092
+  _globals['_WORKSERVICE']._serialized_end=2624
 # @@protoc_insertion_point(module_scope)

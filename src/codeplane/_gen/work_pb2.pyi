@@ -120,12 +120,14 @@ class ListWorkRequest(_message.Message):
     def __init__(self, state: _Optional[_Union[WorkState, str]] = ..., parent_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListWorkResponse(_message.Message):
-    __slots__ = ("items", "next_page_token")
+    __slots__ = ("items", "next_page_token", "hidden")
     ITEMS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    HIDDEN_FIELD_NUMBER: _ClassVar[int]
     items: _containers.RepeatedCompositeFieldContainer[WorkItem]
     next_page_token: str
-    def __init__(self, items: _Optional[_Iterable[_Union[WorkItem, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    hidden: int
+    def __init__(self, items: _Optional[_Iterable[_Union[WorkItem, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., hidden: _Optional[int] = ...) -> None: ...
 
 class GetWorkRequest(_message.Message):
     __slots__ = ("work_id",)

@@ -121,6 +121,8 @@ class Assessment:
     remotes: tuple[str, ...] = ()
     remote_names: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
+    # What it is about beside files, each by its stream or URN, as in work/work_….
+    resources: tuple[str, ...] = ()
     # Whether `paths` are all that it writes.
     whole: bool = False
     # What a remembered answer covers, in words that stay the same from one such call to the next; else the effects.

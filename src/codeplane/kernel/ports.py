@@ -1,6 +1,6 @@
 """Where the planes meet: what the conveyor and the operations need from others, as protocols."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Protocol, TypeAlias
@@ -101,12 +101,17 @@ class Authority(Protocol):
         """The part of the log that the caller may read; None is all of it."""
         ...
 
+    async def readable(self, call: Call, ids: Sequence[str]) -> frozenset[str]:
+        """Those of a list of resources that the caller may read; PolicyDenied when the rules cannot tell."""
+        ...
+
     async def replays(self, call: Call, result: Result) -> None:
         """Take note that a call is answered with a stored result, or with one of another program, before it is."""
         ...
 
 
 ScopeOf: TypeAlias = Callable[[Call], EventScope | None]
+Readable: TypeAlias = Callable[[Call, Sequence[str]], Awaitable[frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Decides what a call may do: protected paths first, then the caller's capabilities, then the policy. In doubt, no."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -8,10 +9,10 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.arguments import normalise_arguments
 from codeplane.kernel.call import Call, Operation
 from codeplane.kernel.config import TrustConfig
-from codeplane.kernel.errors import CodePlaneError, PolicyDenied
+from codeplane.kernel.errors import CodePlaneError, PolicyDenied, TooLarge
 from codeplane.kernel.event_log import EventScope
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Assessment, Request, Result
+from codeplane.kernel.operation import Assessment, Request, Result, Risk
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.trust.capabilities.grant import Grant, TokenRights
@@ -28,6 +29,7 @@ from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.trust.untrusted.rule import UntrustedRule
 
 _MAX_SHOWN = 200
+_MAX_LISTED = 2000
 
 
 class TokenRightsSource(Protocol):
@@ -150,6 +152,16 @@ class CallAuthority:
         if is_person(actor) or self._grants.are_contexts_shared(actor, self._holdings.token_rights(call.caller)):
             return None
         return EventScope(actor=str(actor))
+
+    async def readable(self, call: Call, ids: Sequence[str]) -> frozenset[str]:
+        """Those of a list of resources that no rule of the owner's denies or asks about, by one evaluation."""
+        await self._policy.reload()
+        if not ids or not self._policy.input_use.reads("resources"):
+            return frozenset(ids)
+        if len(ids) > _MAX_LISTED:
+            raise TooLarge(f"{len(ids)} resources at once", details={"max": _MAX_LISTED})
+        document = self._checked_input(call, Assessment(risk=Risk.READ))
+        return frozenset(ids) - await self._policy.hidden(document, ids)
 
     async def replays(self, call: Call, result: Result) -> None:
         """Mark the caller again when a replayed result holds untrusted content: the owner may have cleared the mark."""

@@ -84,6 +84,7 @@ class WorkWiring(PlaneWiring):
             config=foundation.config.work,
             redactor=foundation.redactor,
             scope_of=conveyor.ports.authority.event_scope,
+            readable=conveyor.ports.authority.readable,
         )
         return Part(
             operations=(operations, replay, work, *self._conversations.operations(conveyor, self.engine)),

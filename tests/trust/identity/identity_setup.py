@@ -73,6 +73,9 @@ class _Lenient:
     def event_scope(self, call: Call) -> EventScope | None:
         return None
 
+    async def readable(self, call: Call, ids: Sequence[str]) -> frozenset[str]:
+        return frozenset(ids)
+
     async def replays(self, call: Call, result: Result) -> None:
         return None
 

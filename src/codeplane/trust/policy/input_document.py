@@ -67,7 +67,6 @@ def build_input(
     assessment: Assessment,
     context: CallContext,
     arguments: Mapping[str, JsonValue] | None = None,
-    resources: Sequence[str] = (),
 ) -> JsonObject:
     """The input document of one call; parts that are missing or truncated are listed under `cut`."""
     cut: list[JsonValue] = []
@@ -78,7 +77,7 @@ def build_input(
         ("remotes", assessment.remotes),
         ("remote_names", assessment.remote_names),
         ("kinds", assessment.kinds),
-        ("resources", resources),
+        ("resources", assessment.resources),
     ):
         truncator = _Truncator()
         lists[name] = truncator.value(list(values), 1)

@@ -62,6 +62,14 @@ def judge(answer: JsonValue, document: JsonObject, input_use: InputUse) -> Judge
     return Judgement(decision=Decision(verdict=verdict, reasons=tuple(dict.fromkeys(reasons))), fired=matched)
 
 
+def hidden_ids(answer: JsonValue) -> frozenset[str]:
+    """The ids of a list that the rules hide; MalformedAnswer for a bad answer."""
+    ids = answer.get("hidden") if isinstance(answer, dict) else None
+    if not isinstance(ids, list) or not all(isinstance(id, str) for id in ids):
+        raise MalformedAnswer("the answer does not say which of a list are hidden")
+    return frozenset(map(str, ids))
+
+
 def stricter(first: Decision, second: Decision) -> Decision:
     """The stricter of two decisions; the first when they are equally strict."""
     return second if _BY_STRICTNESS.index(second.verdict) > _BY_STRICTNESS.index(first.verdict) else first

@@ -1,6 +1,7 @@
 """The policy in force: decides calls, and reloads when the owner changes it."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -10,7 +11,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import PolicyConfig
-from codeplane.kernel.errors import CodePlaneError, PolicyInvalid
+from codeplane.kernel.errors import CodePlaneError, PolicyDenied, PolicyInvalid
 from codeplane.kernel.event import Draft, Source
 from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject, dumps
@@ -19,7 +20,7 @@ from codeplane.kernel.trace import span
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.policy.folder import PolicyFolder
 from codeplane.trust.policy.hints import explain_command
-from codeplane.trust.policy.judgement import Judgement
+from codeplane.trust.policy.judgement import Judgement, hidden_ids
 from codeplane.trust.policy.lint import InputVocabulary
 from codeplane.trust.policy.loaded_policy import LoadedPolicy, load_policy
 from codeplane.trust.policy.rego_source import InputUse
@@ -185,6 +186,26 @@ class Policy:
                 return loaded.judge(await loaded.program.evaluate_async(seen), seen)
         except Exception as error:
             return Judgement(decision=_failure_decision(error, document))
+
+    async def hidden(self, document: JsonObject, listed: Sequence[str]) -> frozenset[str]:
+        """Those of a list of resources that the owner's rules do not let the caller read, by one evaluation.
+
+        PolicyDenied when the rules cannot tell.
+        """
+        await self.reload()
+        if (refused := self._undecidable(document)) is not None:
+            raise PolicyDenied(f"the list cannot be judged: {'; '.join(refused.reasons)}", hint=refused.hint)
+        loaded = self._current
+        if not loaded.yours:
+            # Only the owner's rules speak of resources.
+            return frozenset()
+        try:
+            seen = {**loaded.input_use.project(document), "listed": list(listed)}
+            async with self._evaluating:
+                return hidden_ids(await loaded.program.evaluate_async(seen))
+        except Exception as error:
+            failed = _failure_decision(error, document)
+            raise PolicyDenied(f"the list cannot be judged: {'; '.join(failed.reasons)}", hint=failed.hint) from error
 
     async def reload(self) -> None:
         """As `poll_folder`, and wait for a change that is being compiled, while everything else goes on."""

@@ -34,6 +34,9 @@ class StartRequest(Request):
 class WorkRequest(Request):
     """A work item."""
 
+    def is_assessed_at_once(self) -> bool:
+        return True
+
     work_id: str = Field(min_length=4, max_length=100, description="its id, or a beginning or end that only it has")
 
 
@@ -149,6 +152,7 @@ class WorkPage(Result):
     pagination: Pagination
     started: tuple[WorkView, ...] = Field((), description="with `tree`, what these started, at any depth, oldest first")
     left_out: bool = Field(False, description="whether more was started than is listed")
+    hidden: int = Field(0, description="how many of them the owner's rules hide")
 
     def text(self) -> str:
         below: dict[str | None, list[WorkView]] = {}
@@ -161,6 +165,7 @@ class WorkPage(Result):
             lines.append("  " * depth + view.text())
             stack += [(depth + 1, child) for child in reversed(below.get(view.work_id, ()))]
         more = ["[more was started than is listed]"] if self.left_out else []
+        more += [f"[{counted(self.hidden, 'item')} hidden by the owner's rules]"] if self.hidden else []
         return ("\n".join([*lines, *more]) or "no work") + self.pagination.line()
 
 

@@ -14,14 +14,14 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, StreamGap, 
 from codeplane.kernel.event import Event, Heartbeat
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical
-from codeplane.kernel.operation import Preview, Risk, operation, previews
+from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
-from codeplane.kernel.ports import Ledger, Payloads, ScopeOf
+from codeplane.kernel.ports import Ledger, Payloads, Readable, ScopeOf
 from codeplane.kernel.redaction import Redactor
 from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
 from codeplane.work.items.engine import WorkEngine
-from codeplane.work.items.item import WorkItem, WorkLimits, delegator
+from codeplane.work.items.item import WorkItem, WorkLimits, delegator, work_stream
 from codeplane.work.items.models import (
     CancelRequest,
     ListRequest,
@@ -55,7 +55,9 @@ class WorkOperations:
         config: WorkConfig,
         redactor: Redactor,
         scope_of: ScopeOf,
+        readable: Readable,
     ) -> None:
+        """`scope_of` and `readable` say which items a caller may see: by who made them, and by the rules."""
         self._engine = engine
         self._log = log
         self._payloads = payloads
@@ -64,6 +66,7 @@ class WorkOperations:
         self._config = config
         self._redactor = redactor
         self._scope_of = scope_of
+        self._readable = readable
 
     @operation("work.start", risk=Risk.WRITE, capability="spawn_agents")
     async def start(self, call: Call, request: StartRequest) -> WorkView:
@@ -134,11 +137,14 @@ class WorkOperations:
         if len(items) > request.limit:
             following = self._cursors.issue(scope=name, state={"before": page[-1].work_id})
         started = await self._engine.store.descendants([item.work_id for item in page]) if request.tree else []
+        listed = [*page, *started[:MAX_DESCENDANTS]]
+        readable = await self._readable(call, [item.stream for item in listed])
         return WorkPage(
-            results=tuple(map(WorkView.of, page)),
+            results=tuple(WorkView.of(item) for item in page if item.stream in readable),
             pagination=Pagination(next_cursor=following),
-            started=tuple(map(WorkView.of, started[:MAX_DESCENDANTS])),
+            started=tuple(WorkView.of(item) for item in started[:MAX_DESCENDANTS] if item.stream in readable),
             left_out=len(started) > MAX_DESCENDANTS,
+            hidden=sum(item.stream not in readable for item in listed),
         )
 
     @operation("work.show", risk=Risk.READ)
@@ -149,11 +155,17 @@ class WorkOperations:
         steps = self._redactor.json(_steps(data)) if data is not None else []
         assert isinstance(steps, list)
         children = await self._engine.store.children(item.work_id)
+        readable = await self._readable(call, [child.stream for child in children])
         return WorkShown(
             **WorkView.of(item).model_dump(),
             steps=tuple(step for step in steps if isinstance(step, dict)),
-            children=tuple(child.work_id for child in children),
+            children=tuple(child.work_id for child in children if child.stream in readable),
         )
+
+    @assesses("work.show")
+    def assess_show(self, request: WorkRequest) -> Assessment:
+        """It is about one item."""
+        return Assessment(risk=Risk.READ, resources=(work_stream(request.work_id),))
 
     @operation("work.cancel", risk=Risk.WRITE)
     async def cancel(self, call: Call, request: CancelRequest) -> WorkView:
@@ -188,7 +200,9 @@ class WorkOperations:
     async def _load_visible(self, call: Call, work_id: str) -> WorkItem:
         """An item that the caller may see; WorkNotFound for those of others."""
         item, scope = await self._engine.store.get(work_id), self._scope_of(call)
-        if scope is None or item.actor == call.actor or await self._log.own_actors((item.created_by,), scope):
+        is_own = scope is None or item.actor == call.actor or await self._log.own_actors((item.created_by,), scope)
+        # By its whole id: the caller may have named it by a part, which no rule about it would recognise.
+        if is_own and item.stream in await self._readable(call, [item.stream]):
             return item
         raise WorkNotFound(f"there is no work item {work_id!r}")
 
