@@ -31,7 +31,8 @@ _SCHEMA = (
         one INTEGER PRIMARY KEY CHECK(one = 1), log_id TEXT NOT NULL, base INTEGER NOT NULL, trimmed INTEGER NOT NULL,
         snapshot INTEGER)""",
 )
-_PAGE = 200
+_PAGE = 64
+_COPY_BYTES = 1024 * 1024
 # How soon a batch of another process is seen; one of this process is seen at once.
 _POLL_SEC = 0.02
 _BUSY_MS = 5000
@@ -45,6 +46,7 @@ class FolderLog:
         self._folder = folder
         self._node = node
         self._connection: sqlite3.Connection | None = None
+        self._inode: tuple[int, int] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="codeplane-shared")
         self._lock: FileLock | None = None
         self._published = asyncio.Event()
@@ -111,9 +113,13 @@ class FolderLog:
 
         def copy() -> None:
             part = place.with_name(f"{place.name}.{self._node}.part")
-            shutil.copyfile(file, part)
-            with part.open("rb") as written:
-                os.fsync(written.fileno())
+            part.unlink(missing_ok=True)
+            # For the user alone, as the log is, whatever folder it lies in.
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with file.open("rb") as source, os.fdopen(descriptor, "wb") as target:
+                shutil.copyfileobj(source, target, _COPY_BYTES)
+                target.flush()
+                os.fsync(descriptor)
             part.replace(place)
 
         def note(connection: sqlite3.Connection) -> int:
@@ -197,18 +203,22 @@ class FolderLog:
             raise SharedLogUnavailable("the shared log is closed") from error
 
     def _opened(self) -> sqlite3.Connection:
+        path = self._folder / "shared.db"
+        if self._connection is not None and _inode(path) != self._inode:
+            # What is written to a deleted file, no other node would ever see.
+            raise SharedLogUnavailable(
+                f"{path} was deleted or replaced while it was used", hint="put it back, then: cpl down && cpl up"
+            )
         if self._connection is None:
-            path = self._folder / "shared.db"
-            is_new = not path.exists()
+            # SQLite gives its other files the mode of this one.
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            if is_new:
-                path.chmod(0o600)
             connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             for statement in _SCHEMA:
                 connection.execute(statement)
-            self._connection = connection
+            self._connection, self._inode = connection, _inode(path)
         return self._connection
 
     def _translate(self, error: sqlite3.Error) -> CodePlaneError:
@@ -225,6 +235,14 @@ class FolderLog:
             self._connection = None
         if self._lock is not None:
             self._lock.release()
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _identity(connection: sqlite3.Connection, base: int) -> SharedIdentity:

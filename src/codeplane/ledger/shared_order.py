@@ -18,7 +18,7 @@ from codeplane.ledger.writer import Writer
 _MAX_ENTRIES = 500
 _GROUP_BYTES = 512 * 1024
 _MAX_ENTRY_BYTES = 8 * 1024 * 1024
-_READ_AHEAD = 256
+_READ_AHEAD = 64
 # How long an append waits for a log that cannot be reached.
 PUBLISH_SEC = 30.0
 _FIRST_PAUSE_SEC, _LONGEST_PAUSE_SEC = 0.05, 2.0
