@@ -1,4 +1,4 @@
-"""Conversations in the browser: a page that can be loaded at any moment, follows what happens and repeats nothing."""
+"""Conversations on the dashboard: pages that can be loaded at any moment and show nothing twice."""
 
 from collections.abc import Iterator
 
@@ -110,3 +110,11 @@ def test_a_running_turn_is_the_one_that_can_be_stopped() -> None:
     for event in EVENTS[:9]:
         blocks.take(event)
     assert blocks.running == "t"
+
+
+def test_what_was_not_said_to_its_end_is_closed_with_its_turn() -> None:
+    blocks = ThreadBlocks()
+    for event in EVENTS[:7]:
+        blocks.take(event)
+    changed = blocks.take(_event(8, "turn.failed", code="CANCELLED", message="stopped"))
+    assert [block.kind for block in changed] == ["turn", "said"] and changed[1].fields["is_open"] is False

@@ -95,11 +95,12 @@ class LiveUpdates:
             event = item.get("event")
             if not isinstance(event, dict):
                 return ": alive\n\n"
-            block = blocks.take(event)
+            changed = blocks.take(event)
             waits = _CHANGED if event.get("type") in _THREAD_DECISIONS else ""
-            if block is None:
+            if not changed:
                 return f"id: {event.get('sequence')}\n: seen\n\n{waits}"
-            return _message(render_block(request, thread_id, block), position=event.get("sequence")) + waits
+            text = "\n".join(render_block(request, thread_id, block) for block in changed)
+            return _message(text, position=event.get("sequence")) + waits
 
         return self._stream(request, request.stream("thread.watch", arguments), shown)
 

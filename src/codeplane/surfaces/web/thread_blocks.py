@@ -57,12 +57,26 @@ class ThreadBlocks:
             "",
         )
 
-    def take(self, event: JsonObject) -> Block | None:
-        """Take one event and return the block that it changed; None for what is not shown or was taken before."""
+    def take(self, event: JsonObject) -> list[Block]:
+        """Take one event and return the blocks that it changed: none for what is not shown or was taken before."""
         sequence = int(get_number(event, "sequence") or 0)
         if sequence <= self.last_sequence:
-            return None
+            return []
         self.last_sequence = sequence
+        changed = self._apply(event, sequence)
+        blocks = [changed] if changed is not None else []
+        if get_text(event, "type") in ("turn.completed", "turn.failed"):
+            # What was not said to its end is not said any more.
+            prefix = f"said-{get_text(event, 'turn_id')}-"
+            unfinished = [
+                block for key, block in self._blocks.items() if key.startswith(prefix) and block.fields.get("is_open")
+            ]
+            for block in unfinished:
+                block.fields["is_open"] = False
+            blocks += unfinished
+        return blocks
+
+    def _apply(self, event: JsonObject, sequence: int) -> Block | None:
         kind, payload, turn_id = (
             original_type(get_text(event, "type")),
             get_object(event, "payload"),
