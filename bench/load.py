@@ -1,8 +1,9 @@
 """Many MCP clients at once: calls a second, latency, errors and memory. `python -m bench.load`.
 
 Every client is a process of its own that searches, reads and edits over HTTP of 2025-11-25 with structured answers, one
-call after another. The same clients then call the MCP SDK's own server with a tool that does nothing, in the same run;
-both servers are processes of their own, so CPU seconds are theirs alone. The clients share the machine with them.
+call after another. The same clients then call the MCP SDK's own server in the same run: with the same calls, which it
+answers with what was answered before and no work at all, so that as many bytes go both ways; and with a tool that adds
+one to a number. All servers are processes of their own, so CPU seconds are theirs alone. The clients share the machine.
 """
 
 import argparse
@@ -37,6 +38,9 @@ class Load:
     errors: list[str]
     cpu: float
     memory: list[tuple[float, float]]
+    received: int
+    # Some answers to each kind of call, as they came.
+    answers: dict[str, list[str]]
 
     @property
     def calls(self) -> int:
@@ -69,6 +73,8 @@ def run(port: int, process: int, calls: Calls, *, clients: int, seconds: float) 
         errors=[error for answer in answers for error in answer["errors"]],
         cpu=spent,
         memory=held,
+        received=sum(answer["received"] for answer in answers),
+        answers=answers[0]["answers"],
     )
 
 
@@ -98,10 +104,22 @@ def _line(worker: "subprocess.Popen[str]") -> str:
     return worker.stdout.readline()
 
 
+def results(calls: Calls, load: Load) -> dict[str, list[object]]:
+    """The results that tools gave, by their names."""
+    found: dict[str, list[object]] = {}
+    for kind, answers in load.answers.items():
+        name = str(calls[kind][0]["name"])
+        for answer in answers:
+            # Large answers come as events.
+            line = next(line for line in answer.splitlines() if '"result"' in line)
+            found.setdefault(name, []).append(json.loads(line[line.index("{") :])["result"])
+    return found
+
+
 @contextmanager
-def _sdk_server() -> Iterator[tuple[int, int]]:
-    """The port and the process of a bare SDK server."""
-    command = [sys.executable, "-m", "bench.sdk_server"]
+def _sdk_server(answers: Path | None = None) -> Iterator[tuple[int, int]]:
+    """The port and the process of a bare SDK server; its tools give the results in a file, by their names."""
+    command = [sys.executable, "-m", "bench.sdk_server", *([str(answers)] if answers else [])]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None and process.stdout is not None
     try:
@@ -135,10 +153,10 @@ def mixed_calls(root: Path, weights: dict[str, int]) -> Calls:
     }
 
 
-def report(ours: Load, bare: Load) -> None:
-    """Print both, and their ratios against the aims."""
+def report(ours: Load, bare: Load, trivial: Load) -> None:
+    """Print all, and their ratios against the aims."""
     rows = []
-    for name, load in (("codeplane", ours), ("bare SDK server", bare)):
+    for name, load in (("codeplane", ours), ("bare SDK server", bare), ("bare SDK server, adding one", trivial)):
         for kind, taken in [*load.taken.items(), ("all", [ms for some in load.taken.values() for ms in some])]:
             ordered = sorted(taken) or [float("nan")]
             p50, p99 = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
@@ -151,19 +169,21 @@ def report(ours: Load, bare: Load) -> None:
                     f"{p99:.0f}",
                     f"{p99 / p50:.1f}",
                     spent,
+                    f"{load.received / max(1, load.calls):.0f}" if kind == "all" else "",
                 ]
             )
-    print(table(["", "calls/s", "p50 ms", "p99 ms", "p99/p50", "CPU ms a call"], rows))
+    print(table(["", "calls/s", "p50 ms", "p99 ms", "p99/p50", "CPU ms a call", "bytes an answer"], rows))
     print("\nmemory of codeplane, MB after seconds: " + ", ".join(f"{mb:.0f} ({at:.0f})" for at, mb in ours.memory))
     print(f"CPU seconds a wall second: codeplane {ours.cpu / ours.seconds:.2f}, bare {bare.cpu / bare.seconds:.2f}")
-    print(f"errors: codeplane {len(ours.errors)}, bare {len(bare.errors)}")
-    for error in [*ours.errors, *bare.errors][:5]:
+    print(f"errors: codeplane {len(ours.errors)}, bare {len(bare.errors) + len(trivial.errors)}")
+    for error in [*ours.errors, *bare.errors, *trivial.errors][:5]:
         print(f"  {error}")
     reads = sum(ours.rate(kind) for kind in ("search", "read") if kind in ours.taken)
     edits = ours.rate("write") if "write" in ours.taken else 0.0
     print("\naims")
-    print(f"  calls against the bare server: {ours.rate() / bare.rate():.2f} x (aim >= {SHARE_AIM})")
-    print(f"  CPU a call against the bare server: {(ours.cpu / ours.calls) / (bare.cpu / bare.calls):.2f} x")
+    for name, load in (("that gives the same answers", bare), ("that adds one", trivial)):
+        print(f"  calls against the bare server {name}: {ours.rate() / load.rate():.2f} x (aim >= {SHARE_AIM})")
+        print(f"  CPU a call against it: {(ours.cpu / ours.calls) / (load.cpu / load.calls):.2f} x")
     print(f"  searches and reads: {reads:.0f} a second (aim >= {READS_AIM})")
     print(f"  durable edits: {edits:.0f} a second (aim >= {EDITS_AIM})")
 
@@ -186,13 +206,17 @@ def main() -> None:
         else:
             committed(generated(root, files=1000))
         calls = mixed_calls(root, weights)
-        trivial: Calls = {"call": [{"name": "bench_read", "arguments": {"value": 1}}]}
+        adding: Calls = {"call": [{"name": "bench_read", "arguments": {"value": 1}}]}
+        answers = folder / "answers.json"
         with serving(root, "limits.max_mutations=1000000000", "sessions.max_open=1000") as served:
             served.wait(query="make_reader", mode="definitions")
             ours = run(served.port, served.process, calls, clients=options.clients, seconds=options.seconds)
+        answers.write_text(json.dumps(results(calls, ours)))
+        with _sdk_server(answers) as (port, process):
+            bare = run(port, process, calls, clients=options.clients, seconds=options.seconds)
         with _sdk_server() as (port, process):
-            bare = run(port, process, trivial, clients=options.clients, seconds=options.seconds)
-        report(ours, bare)
+            trivial = run(port, process, adding, clients=options.clients, seconds=options.seconds)
+        report(ours, bare, trivial)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """One client of `bench.load`, in a process of its own; nothing but the standard library, so that 50 of them fit.
 
 It reads its plan as a line of JSON, connects, prints `ready`, waits for a line, calls until its time is over, and
-prints what each call took as a line of JSON.
+prints what each call took, how many bytes were answered, and some answers as a line of JSON.
 """
 
 import json
@@ -13,6 +13,7 @@ import time
 from bench.mcp_client import HANDSHAKE, INITIALIZED, initialize
 
 _RECEIVED = 65_536
+_KEPT_ANSWERS = 40
 
 
 class Connection:
@@ -71,6 +72,8 @@ def main() -> None:
     calls = _calls(plan, client)
     taken: dict[str, list[float]] = {kind: [] for kind in plan["calls"]}
     errors: list[str] = []
+    kept: dict[str, list[str]] = {kind: [] for kind in plan["calls"]}
+    received = 0
     print("ready", flush=True)
     sys.stdin.readline()
     until, number = time.monotonic() + plan["seconds"], 0
@@ -88,7 +91,10 @@ def main() -> None:
         taken[kind].append((time.perf_counter() - began) * 1000)
         if not head.startswith("HTTP/1.1 200") or b'"isError":true' in answer or b'"result"' not in answer:
             errors.append(f"{kind}: {head.partition(chr(13))[0]} {answer[-700:].decode('utf-8', 'replace')}")
-    print(json.dumps({"taken": taken, "errors": errors}), flush=True)
+        received += len(answer)
+        if client == 0 and len(kept[kind]) < _KEPT_ANSWERS:
+            kept[kind].append(answer.decode())
+    print(json.dumps({"taken": taken, "errors": errors, "received": received, "answers": kept}), flush=True)
 
 
 if __name__ == "__main__":

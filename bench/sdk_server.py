@@ -1,13 +1,17 @@
 """The MCP SDK alone behind uvicorn: what a call costs before any of our code runs.
 
-`python -m bench.sdk_server` prints its port and serves until its standard input is closed.
+`python -m bench.sdk_server [ANSWERS]` prints its port and serves until its standard input is closed. Its tool adds one
+to a number; with a file of answers it has a tool of each name in there instead, which gives the answers in turn.
 """
 
 import asyncio
+import itertools
+import json
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import mcp_types as types
 import uvicorn
@@ -27,6 +31,8 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
     return types.CallToolResult(content=[text], structured_content={"value": value + 1})
 
 
+Tool = Callable[[Context, types.CallToolRequestParams], Awaitable[types.CallToolResult]]
+_ANY: dict[str, object] = {"type": "object"}
 _SCHEMA: dict[str, object] = {"type": "object", "properties": {"value": {"type": "integer"}}}
 
 
@@ -46,15 +52,30 @@ class _Quiet(uvicorn.Server):
         self.listening.set()
 
 
+def _answering(answers: Mapping[str, Sequence[dict[str, object]]]) -> Tool:
+    """A tool that makes its result anew at each call, of an answer that it was given, and does nothing else."""
+    turns = {name: itertools.cycle(results) for name, results in answers.items()}
+
+    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        result = next(turns[params.name])
+        content = [types.TextContent(text=part["text"]) for part in result["content"]]  # type: ignore[attr-defined]
+        return types.CallToolResult(
+            content=list(content),
+            structured_content=result.get("structuredContent"),
+        )
+
+    return call_tool
+
+
 @asynccontextmanager
-async def serving_sdk() -> AsyncIterator[tuple[str, int]]:
+async def serving_sdk(call_tool: Tool = _call_tool) -> AsyncIterator[tuple[str, int]]:
     """A server of the SDK with one tool, for as long as the block runs; gives its host and port."""
     server: Server[dict[str, object]] = Server(
         # With the schema at hand, as ours has it: without, the SDK lists all tools to find it, at every call.
         "bare",
-        on_call_tool=_call_tool,
+        on_call_tool=call_tool,
         on_list_tools=_list_tools,
-        get_tool_input_schema=lambda name: _SCHEMA,
+        get_tool_input_schema=lambda name: _SCHEMA if name == "bench_read" else _ANY,
     )
     manager = StreamableHTTPSessionManager(server)
     listener = socket.create_server(("127.0.0.1", 0))
@@ -79,7 +100,10 @@ async def serving_sdk() -> AsyncIterator[tuple[str, int]]:
 
 async def main() -> None:
     """Serve until the parent is gone."""
-    async with serving_sdk() as (_, port):
+    call_tool = (
+        _answering(json.loads(await asyncio.to_thread(Path(sys.argv[1]).read_text))) if sys.argv[1:] else _call_tool
+    )
+    async with serving_sdk(call_tool) as (_, port):
         print(port, flush=True)
         await asyncio.to_thread(sys.stdin.read)
 
