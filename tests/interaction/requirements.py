@@ -286,6 +286,11 @@ REQUIREMENTS = (
     ),
     Requirement(id="TASK-05", source="002 §23.3", promise="idle sessions close"),
     Requirement(
+        id="SRV-19",
+        source="issue faults",
+        promise="a busy server keeps its threads on one core, and what it starts runs on every core",
+    ),
+    Requirement(
         id="SRV-01", source="002 §4.2, §23.8", promise="every response to the owner's account names the repository"
     ),
     Requirement(

@@ -20,6 +20,7 @@ from codeplane.adapters.rego_answer import RegoFailed, parse_answer
 from codeplane.kernel.errors import PolicyInvalid
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.processes.cpu_deadline import CpuDeadline
+from codeplane.processes.home_core import every_core
 
 # Of CPU time.
 _COMPILE_SEC = 10.0
@@ -167,14 +168,15 @@ class RegoProgram:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         # Neither by its place nor by an empty entry of its path may it take modules from the repository.
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "codeplane.adapters.rego_worker"],
-            cwd="/",
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-        )
+        with every_core():
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "codeplane.adapters.rego_worker"],
+                cwd="/",
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+            )
         assert process.stdin is not None
         assert process.stdout is not None
         os.set_blocking(process.stdin.fileno(), False)

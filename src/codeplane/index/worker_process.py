@@ -10,6 +10,7 @@ import msgspec
 
 from codeplane.index.parse_worker import Batch, ParseResult, receive, send
 from codeplane.processes.cpu_deadline import CpuDeadline
+from codeplane.processes.home_core import every_core
 
 # Of CPU time.
 _PATIENCE_SEC = 5.0
@@ -24,15 +25,16 @@ class Worker:
 
     def __init__(self) -> None:
         # Neither by its place nor by an empty entry of its path may it take modules from the repository it parses.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "codeplane.index.parse_worker"],
-            cwd="/",
-            # numpy would start threads for algebra that nobody does here.
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        with every_core():
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "codeplane.index.parse_worker"],
+                cwd="/",
+                # numpy would start threads for algebra that nobody does here.
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
         self.hung = False
         self._killed = False
         self._deadline: CpuDeadline | None = None

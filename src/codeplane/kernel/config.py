@@ -62,6 +62,9 @@ class ServerConfig(Section):
     )
     max_headers: int = Field(100, ge=8, description="headers of one request")
     max_header_bytes: int = Field(65_536, ge=1024, description="largest head of a request")
+    one_core: bool = Field(
+        True, description="keep the server's threads on one core while it is busy; what it starts runs on all"
+    )
     idle_exit_sec: float = Field(1800.0, ge=0, description="a detached server ends after this long idle; 0: never")
     allowed_hosts: tuple[str, ...] = Field((), description="further Host names to accept, beside loopback ones")
     allowed_origins: tuple[str, ...] = Field((), description="further Origins to accept, beside loopback ones")

@@ -16,6 +16,8 @@ from io import FileIO
 from pathlib import Path
 from typing import cast
 
+from codeplane.processes.home_core import every_core
+
 PIPE, STDOUT, DEVNULL = subprocess.PIPE, subprocess.STDOUT, subprocess.DEVNULL
 _READ_BYTES = 256 * 1024
 
@@ -81,7 +83,7 @@ class Child:
     ) -> None:
         """Start the process with `given` as its input; OSError when it cannot be started."""
         self._ended = asyncio.Event()
-        with _stdin_file(given) as stdin:
+        with _stdin_file(given) as stdin, every_core():
             self._popen = subprocess.Popen(
                 command,
                 bufsize=0,

@@ -99,8 +99,11 @@ def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_j
     if background:
         loaded = loaded.without_terminal()
 
+    import asyncio
+
     import uvloop
 
+    from codeplane.processes.home_core import HomeCore
     from codeplane.wiring.serve import Serving
 
     def announce(wire: JsonObject) -> None:
@@ -112,7 +115,12 @@ def _serve(workspace: Workspace, overrides: list[str], *, background: bool, as_j
                 threading.Thread(target=_show_progress, args=(workspace, facts), daemon=True).start()
 
     async def run() -> None:
-        await Serving(workspace, loaded=loaded, detached=background, announce=announce).run()
+        binding = asyncio.ensure_future(HomeCore().follow()) if loaded.config.server.one_core else None
+        try:
+            await Serving(workspace, loaded=loaded, detached=background, announce=announce).run()
+        finally:
+            if binding is not None:
+                binding.cancel()
 
     uvloop.run(run())
 
