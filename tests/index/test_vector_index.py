@@ -58,6 +58,26 @@ def test_content_that_is_cut_off_while_vectors_are_made_ends_the_filling(tmp_pat
     indexer.close()
 
 
+def test_what_waits_is_counted_before_a_filling_begins(tmp_path: Path) -> None:
+    files = {f"{number}.py": f"def price_{number}():\n    return {number}\n" for number in range(5)}
+    root = make_repo(tmp_path / "repo", files)
+    indexer = RecordingIndexer(root, tmp_path / "home")
+    filler = VectorIndex(
+        tmp_path / "vectors", embedder=lambda: Counting(lambda: None), facts=lambda path, digest, *, keep: None
+    )
+    snapshot = indexer.start()
+    assert filler.waiting_for(snapshot) == 5
+    filler.fill(snapshot, stop=lambda: False)
+    assert filler.waiting_for(snapshot) == filler.missing(snapshot) == 0
+    # A checkout changes files, and the next filling has not begun.
+    for name in ("0.py", "1.py"):
+        (root / name).write_text("def other():\n    return 0\n" + name)
+    changed = indexer.refresh(files)
+    assert filler.waiting_for(changed) == filler.missing(changed) == 2
+    filler.close()
+    indexer.close()
+
+
 def test_vectors_of_old_contents_go_though_edits_never_let_a_filling_end(tmp_path: Path) -> None:
     files = {f"{number}.py": f"def price_{number}():\n    return {number}\n" for number in range(60)}
     root = make_repo(tmp_path / "repo", files)

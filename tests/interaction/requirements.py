@@ -573,6 +573,11 @@ REQUIREMENTS = (
         promise="tasks drawn from real commits are played by both policies and scored by what other tools say",
     ),
     Requirement(
+        id="RNK-09",
+        source="000 §8",
+        promise="a ranked score means the same for every question, and that nothing here fits is an answer",
+    ),
+    Requirement(
         id="EXP-09",
         source="002 §7.8",
         promise="tests of a file are listed by how much they are about it: uses, names and what changed together",

@@ -224,7 +224,9 @@ class UpdateLoop:
         if progress is not None:
             state |= _progress_json(progress)
         if self.vectors is not None:
-            vectors: JsonObject = {"model": self.vectors.model, "waiting": self.vectors.waiting}
+            newest = self._newest()
+            waiting = self.vectors.waiting_for(newest) if newest is not None else 0
+            vectors: JsonObject = {"model": self.vectors.model, "waiting": waiting}
             if self.vectors.failure is not None:
                 vectors["failure"] = self.vectors.failure
             state["vectors"] = vectors

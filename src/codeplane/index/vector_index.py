@@ -125,6 +125,12 @@ class VectorIndex:
         digests, _ = self._of(snapshot)
         return store.lacking(digests)
 
+    def waiting_for(self, snapshot: Snapshot) -> int:
+        """The same, also before a filling has begun, and without loading the model."""
+        opened = self._opened
+        digests, _ = self._of(snapshot)
+        return len(digests) if opened is None else opened[1].lacking(digests)
+
     def copy_to(self, folder: Path) -> str | None:
         """Copy the vectors to a folder and return the model's name, or None if no model is loaded."""
         if self._opened is None:

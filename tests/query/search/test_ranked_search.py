@@ -107,3 +107,32 @@ def test_the_index_is_taken_up_again_after_a_stop(root: Path) -> None:
 
     with_plane(root, body)
     with_plane(root, body)
+
+
+@requirement("RNK-09")
+def test_nothing_here_fits_is_an_answer(tmp_path: Path) -> None:
+    files = {
+        "shop/cart.py": "def grand_total(items, coupon):\n    return sum(items) - coupon.worth\n",
+        "shop/mail.py": "def send_mail(address, subject):\n    return address\n",
+        "shop/stock.py": "def count_stock(shelf):\n    return len(shelf)\n",
+    }
+    own = "the grand total of the items is wrong when a coupon is given"
+    foreign = "kubelet evicts containers when etcd leases expire and the address of a pod changes quickly"
+
+    async def body(ask: Ask) -> None:
+        for mode in ("auto", "ranked"):
+            envelope = await ask("search", query=foreign, mode=mode)
+            found = result(envelope)
+            assert found["results"] == [] and found["total"] == 0
+            assert "nothing here fits, ranked" in str(envelope["text"])
+            assert "nearest: shop/mail.py 0." in str(envelope["text"])
+        # A score says how much of the question a file has, whatever else was asked.
+        found = result(await ask("search", query=own, mode="ranked"))
+        assert isinstance(found["results"], list)
+        best = found["results"][0]
+        assert isinstance(best, dict) and best["path"] == "shop/cart.py" and 0.15 < float(str(best["score"])) <= 1.0
+        # Who narrows it down is shown what there is, and so is who asks with a few words.
+        assert result(await ask("search", query=foreign, mode="ranked", paths=["shop"]))["results"]
+        assert result(await ask("search", query="kubelet address", mode="ranked"))["results"]
+
+    with_plane(make_repo(tmp_path / "shop", files), body)

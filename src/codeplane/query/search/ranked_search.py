@@ -107,7 +107,9 @@ def _by_words(
         Place(path=path, offset=0, score=score, match_type="fuzzy", located=lines.passage)
         for path, score in scores.items()
     ][:MAX_RANKED]
-    is_answer = bool(named) or bool(files and evidence.is_answered_by(files[0].score))
+    # Who narrows a question down knows where its answer is.
+    is_narrow = keep is not None or tests != "include"
+    is_answer = is_narrow or bool(named) or bool(files and evidence.is_answered_by(files[0].score))
     return places, is_answer
 
 

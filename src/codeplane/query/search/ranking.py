@@ -17,8 +17,8 @@ _MAX_REASONS = 4
 _POOL = 200
 # How many times its rarity a word can count that a file repeats, by BM25 with k1 = 1.2.
 _SATURATED = 2.2
-# Of questions about another repository the best file has less than this share; of a question's own, one in twenty-five.
-LEAST_FIT, _FEW_WORDS = 0.17, 5
+# Two in five questions about another repository have less than this in their best file; of its own, one in thirty.
+LEAST_FIT, _FEW_WORDS = 0.15, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
