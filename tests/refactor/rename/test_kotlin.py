@@ -42,6 +42,12 @@ COMPLETE: dict[str, dict[str, str]] = {
         "b/Alias.kt": 'package b.d\n\nimport a.«shorten» as cut\n\nval c = cut("c")\n',
         "c/Own.kt": "package c\n\nfun shorten(n: Int) = n\n\nval e = shorten(1)\n",
     },
+    "an override with the defaults of what it overrides": {
+        "Finder.kt": "interface Finder {\n    fun «find»(value: Any, deep: Boolean = false): Int\n}\n",
+        "Klaxon.kt": "class Klaxon : Finder {\n    override fun «*find»(value: Any, deep: Boolean): Int = 1\n}\n",
+        "Use.kt": "class Use(private val klaxon: Klaxon) {\n    fun all(values: List<Any>): List<Int> =\n"
+        "        values.map { klaxon.«find»(it) + klaxon.«find»(it, true) + Klaxon().«find»(it) }\n}\n",
+    },
     "an extension function": {
         "a/Ext.kt": "package a\n\nclass Box(val width: Int)\n\nfun Box.«*grow»(by: Int): Box = Box(width + by)\n",
         "b/Use.kt": "package b\n\nimport a.Box\nimport a.«grow»\n\nclass Tree {\n    fun grow(n: Int): Int = n\n}\n\n"

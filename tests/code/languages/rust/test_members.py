@@ -283,3 +283,31 @@ def test_crates_of_a_workspace_are_followed(tmp_path: Path) -> None:
         assert set(repo.uses("Thing.go").values()) == {"PROVEN", "STRONG"}
         assert len(repo.uses("Thing.go")) == 4
         assert len(repo.uses("Thing")) == 6
+
+
+SIZED = {
+    "Cargo.toml": '[package]\nname = "sized"\n',
+    "src/lib.rs": (
+        "pub struct List<T, const CAP: usize> { items: [T; CAP] }\n"
+        "impl<T, const CAP: usize> List<T, CAP> {\n"
+        "    const SIZE: usize = CAP;\n"
+        "    pub fn left(&self) -> usize { CAP }\n"
+        "    pub fn grown<const MORE: usize>(&self) -> List<T, MORE> { todo!() }\n"
+        "}\n"
+        "pub fn first<T, const CAP: usize>(list: &List<T, CAP>) -> &T { &list.items[0] }\n"
+    ),
+}
+
+
+def test_constant_parameters_are_those_of_their_item(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", SIZED) as repo:
+        assert sorted(repo.uses("src/lib.rs:2:15")) == [
+            "src/lib.rs:2:15",
+            "src/lib.rs:2:35",
+            "src/lib.rs:3:25",
+            "src/lib.rs:4:35",
+        ]
+        assert sorted(repo.uses("src/lib.rs:5:24")) == ["src/lib.rs:5:24", "src/lib.rs:5:55"]
+        assert sorted(repo.uses("src/lib.rs:1:26")) == ["src/lib.rs:1:26", "src/lib.rs:1:51"]
+        for query in ("src/lib.rs:2:15", "src/lib.rs:5:24", "src/lib.rs:1:26"):
+            assert set(repo.uses(query).values()) <= {"PROVEN", "STRONG"}

@@ -194,6 +194,9 @@ class KotlinLookup(ABC):
         listed = self.parameters(path, function)
         count = len(values_of(call))
         least = sum(not has_default(parameter) and not is_rest(parameter) for parameter in listed)
+        if modifiers(self._classes.declaration(path, function)) & {"override", "actual"}:
+            # It has the defaults of what it overrides, and may not repeat them.
+            least = 0
         return least <= count and (count <= len(listed) or any(is_rest(parameter) for parameter in listed))
 
     def parameters(self, path: str, function: Definition) -> list[Node]:

@@ -10,6 +10,9 @@ from codeplane.code.model import REASONS
 # Functions inside an `impl` block see its parameters.
 _ANY = -2
 _COMPARING = frozenset({"match_arm", "let_condition"})
+# A constant parameter is a value that stands among types.
+_CONSTANT = "constant"
+_TYPES = frozenset({"struct", "enum", "union", "trait", "type", "alias"})
 _LOCAL = frozenset({REASONS.index("PARAM"), REASONS.index("LOCAL_ASSIGN")})
 
 
@@ -44,7 +47,7 @@ class RustLocals:
                 reach = self._reach(path, at, len(name.encode()))
                 if at == offset and reach is not None:
                     return Bound(path, scope, name), at
-                if reach is None or not reach.start <= offset < reach.end or space not in ("", reach.space):
+                if reach is None or not reach.start <= offset < reach.end or not self._is_in(reach, space, name):
                     continue
                 if reach.space == "value" and reach.function != _ANY:
                     if inside is None:
@@ -58,6 +61,15 @@ class RustLocals:
     def _function(self, path: str, offset: int) -> int:
         node = self._view.node(path, offset, offset)
         return _function_of(node) if node is not None else -1
+
+    def _is_in(self, reach: Reach, space: str, name: str) -> bool:
+        """Whether a binding is in a namespace; `Type<N>` reads a constant where there is no type of its name."""
+        if reach.space != _CONSTANT:
+            return space in ("", reach.space)
+        return space in ("", "value") or not any(
+            (facts := self._view.facts(path)) is None or facts.definitions[index].kind in _TYPES
+            for path, index in self._view.find_definitions(name)[0]
+        )
 
     def _reach(self, path: str, at: int, length: int) -> Reach | None:
         key = (path, at)
@@ -127,6 +139,6 @@ def _reach_of(node: Node) -> Reach | None:
             if item is None:
                 return None
             start, end = item.start_byte, item.end_byte
-            space = "value" if binder.type == "const_parameter" else "type"
+            space = _CONSTANT if binder.type == "const_parameter" else "type"
             function = _ANY
     return Reach(start, end, function, space)
