@@ -122,6 +122,9 @@ def test_a_server_keeps_keys_out_of_its_files_and_answers(owner: Owner) -> None:
         try:
             assert "mine/small answers 'ready'" in owner.type("test")
             assert provider.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+            owner.type("add", "later", "--url", provider.url, "-m", "small")
+            text = owner.type()
+            assert "models.providers" in text and "later" not in text.replace("models.providers", "")
             refused = status(400, {"error": {"message": f"the key {KEY} is no good here"}})
             provider.script = [refused]
             answers = [owner.type("test", code=1), owner.type("--json"), owner.type()]

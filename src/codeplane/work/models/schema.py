@@ -4,6 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.model_provider import (
     ModelMessage,
@@ -184,6 +185,16 @@ class UsageView(Result):
     day_usd: float = 0.0
     day_tokens: int = 0
 
+    def text(self) -> str:
+        """One line."""
+        parts = [f"today: {counted(self.calls, 'call')}, {self.failures} failed, {self.tokens:,} tokens"]
+        parts[0] += f", ${self.cost_usd:.4f}"
+        if self.unpriced_calls:
+            parts[0] += f" (without {counted(self.unpriced_calls, 'call')} that have no price)"
+        parts += [f"ceiling ${self.day_usd:g}"] if self.day_usd else []
+        parts += [f"ceiling {self.day_tokens:,} tokens"] if self.day_tokens else []
+        return "; ".join(parts)
+
 
 class ModelList(Result):
     """The providers, their models and today's use."""
@@ -209,13 +220,7 @@ class ModelList(Result):
                 lines.append(f"  {model.model} ({'; '.join(marks)})" if marks else f"  {model.model}")
             lines += [f"  problem: {problem}" for problem in provider.problems]
         if self.providers:
-            today = self.today
-            lines.append(
-                f"today: {today.calls} calls, {today.failures} failed, {today.tokens:,} tokens, ${today.cost_usd:.4f}"
-                + (f" (without {today.unpriced_calls} calls that have no price)" if today.unpriced_calls else "")
-                + (f"; ceiling ${today.day_usd:g}" if today.day_usd else "")
-                + (f"; ceiling {today.day_tokens:,} tokens" if today.day_tokens else "")
-            )
+            lines.append(self.today.text())
         else:
             lines.append("no model is configured")
         return "\n".join([*lines, *(f"hint: {hint}" for hint in self.hints)])

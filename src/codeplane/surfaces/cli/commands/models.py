@@ -12,9 +12,11 @@ import typer
 from codeplane.kernel.errors import InvalidArgument, NotFound, WorkspaceNotFound
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.cli.commands.call import ask
+from codeplane.surfaces.cli.commands.call import show as print_answer
 from codeplane.surfaces.cli.diagnosis.server_probe import restart_command
 from codeplane.surfaces.cli.discovery import find_server, find_workspace
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace
+from codeplane.surfaces.cli.owner_client import open_owner_client
 
 models = typer.Typer(help="Language models: which may be asked, and whether they answer.", no_args_is_help=False)
 
@@ -48,8 +50,16 @@ _PRESETS = {
 @report_errors
 def show(context: typer.Context, repo: RepoOption = None, as_json: JsonOption = False) -> None:
     """List the models that may be asked, what was used today, and what is wrong with the settings."""
-    if context.invoked_subcommand is None:
-        ask("model.list", {}, repo, as_json=as_json)
+    from codeplane.observe.status import describe_changed_settings
+
+    if context.invoked_subcommand is not None:
+        return
+    with open_owner_client(resolve_workspace(repo)) as client:
+        envelope = client.call("model.list", {}, text=not as_json)
+        status = client.call("status", {"include": ["config"]}).get("result")
+    if isinstance(status, dict) and (changed := describe_changed_settings(status.get("config"))):
+        print(f"warning: {changed}", file=sys.stderr)
+    print_answer(envelope, as_json=as_json)
 
 
 @models.command()
