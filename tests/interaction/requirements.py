@@ -534,6 +534,11 @@ REQUIREMENTS = (
         source="000 §23",
         promise="an endpoint is believed only what was checked, and gets no key over plain http",
     ),
+    Requirement(
+        id="VEC-06",
+        source="design §3, §12",
+        promise="rooms beside the index find texts near in meaning through one port, with one model for all",
+    ),
     Requirement(id="VEC-05", source="000 §14", promise="other models can be installed: model2vec and ONNX"),
     Requirement(
         id="TXT-01",

@@ -1,6 +1,7 @@
 """What every plane and every workspace of one CodePlane stands on: settings, log, time, secrets."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +15,7 @@ from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.index.worker_process import Workers
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
-from codeplane.kernel.config import Config
+from codeplane.kernel.config import Config, EmbeddingsConfig
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import SandboxMissing
 from codeplane.kernel.model_provider import ModelProvider
@@ -34,6 +35,8 @@ from codeplane.observe.tracing import Tracing
 from codeplane.trust.identity import is_token_missing, owner_token
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.untrusted.marks import UntrustedMarks
+from codeplane.vectors.embedder_loader import load_embedder
+from codeplane.vectors.text_vectors import SharedEmbedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +87,8 @@ class Foundation:
     untrusted: UntrustedMarks
     # Those of git whose hooks and filters may have the network.
     online_runs: OnlineRuns
+    # The model of all vectors; None where the settings want none.
+    embedder: SharedEmbedder | None
 
     @classmethod
     def of(cls, start: Start, catalogue: Catalogue, tables: Sequence[Projection]) -> "Foundation":
@@ -137,6 +142,7 @@ class Foundation:
             ),
             untrusted=UntrustedMarks(online_runs=online_runs, require_token=config.server.require_token),
             online_runs=online_runs,
+            embedder=_embedder(config.embeddings),
         )
 
     @property
@@ -198,3 +204,10 @@ def _log(start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Pr
         redactor=redactor,
         shared=start.shared,
     )
+
+
+def _embedder(config: EmbeddingsConfig) -> SharedEmbedder | None:
+    if config.model == "none":
+        return None
+    key = os.environ.get(config.key_variable) if config.key_variable else None
+    return SharedEmbedder(lambda: load_embedder(config, key=key))

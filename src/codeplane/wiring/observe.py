@@ -11,6 +11,7 @@ from codeplane.observe.gauges import Gauges
 from codeplane.observe.ledger_metrics import LedgerMetrics
 from codeplane.observe.status import daemon_part, resident_bytes
 from codeplane.trust.people import is_person
+from codeplane.vectors.text_vectors import TextVectors
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.trust import TrustWiring
 from codeplane.wiring.work import WorkWiring
@@ -48,8 +49,17 @@ class ObserveWiring(PlaneWiring):
             self._watch(conveyor)
             tracing.start()
 
+        nearest = None
+        if foundation.embedder is not None:
+            nearest = TextVectors(foundation.workspace.home / "nearest" / "operations", embedder=foundation.embedder)
+
+        async def stop() -> None:
+            if nearest is not None:
+                nearest.close()
+
         return Part(
-            operations=(CatalogueOperations(foundation.catalogue), tracing.operations, gauges),
+            operations=(CatalogueOperations(foundation.catalogue, nearest), tracing.operations, gauges),
+            stop=stop,
             status={
                 "daemon": daemon_part(
                     port=lambda: health.port,

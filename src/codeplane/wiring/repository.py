@@ -29,7 +29,6 @@ from codeplane.index.indexer import Indexer
 from codeplane.index.parser_pool import ParserPool
 from codeplane.index.service import STREAM, IndexService
 from codeplane.index.vector_index import VectorIndex
-from codeplane.kernel.config import EmbeddingsConfig
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.secret_paths import SecretRules
 from codeplane.observe.index_metrics import IndexMetrics
@@ -46,7 +45,7 @@ from codeplane.query.task_context.related_tests import RelatedTests
 from codeplane.refactor.decisions.table import DecisionTable
 from codeplane.refactor.scip.store import newest_by_language
 from codeplane.refactor.structural.operations import StructuralOperations
-from codeplane.vectors.embedder_loader import load_embedder
+from codeplane.vectors.text_vectors import SharedEmbedder
 from codeplane.wiring.edit import Edits, build_edits
 from codeplane.wiring.foundation import Foundation
 from codeplane.wiring.last_run import LastRun
@@ -226,7 +225,7 @@ def _index(
             ),
             on_progress=on_progress,
         ),
-        vectors=_vectors(home, foundation.config.embeddings),
+        vectors=_vectors(home, foundation.embedder),
         watcher=Watcher(root) if config.watch else None,
         log=foundation.log,
         wait_sec=config.wait_sec,
@@ -235,13 +234,10 @@ def _index(
     )
 
 
-def _vectors(home: Path, config: EmbeddingsConfig) -> Callable[[FactStore], VectorIndex] | None:
-    if config.model == "none":
+def _vectors(home: Path, embedder: SharedEmbedder | None) -> Callable[[FactStore], VectorIndex] | None:
+    if embedder is None:
         return None
-    key = os.environ.get(config.key_variable) if config.key_variable else None
-    return lambda store: VectorIndex(
-        home / "vectors", embedder=lambda: load_embedder(config, key=key), facts=store.facts
-    )
+    return lambda store: VectorIndex(home / "vectors", embedder=embedder, facts=store.facts)
 
 
 class RepositoryWiring(PlaneWiring):
