@@ -1,4 +1,4 @@
-"""A provider of models on loopback that answers as it is told: well, badly, or not at all."""
+"""A provider of models on loopback that answers by a script: well, badly, or not at all."""
 
 import json
 import socketserver
@@ -28,7 +28,7 @@ class ReceivedRequest:
 
 @dataclass
 class ScriptedProvider:
-    """Gives one answer of its script for each request, the last one again and again."""
+    """Gives one answer of its script for each request, the last one again and again, or the one that `decide` names."""
 
     script: list["Act"]
     requests: list[ReceivedRequest] = field(default_factory=list)
@@ -36,12 +36,15 @@ class ScriptedProvider:
     ended: threading.Event = field(default_factory=threading.Event)
     # Set when an answer that hangs has lost its reader.
     dropped: threading.Event = field(default_factory=threading.Event)
+    decide: "Callable[[ReceivedRequest], Act] | None" = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def next_act(self, request: ReceivedRequest) -> "Act":
         """Note a request and take the next answer."""
         with self._lock:
             self.requests.append(request)
+            if self.decide is not None:
+                return self.decide(request)
             return self.script.pop(0) if len(self.script) > 1 else self.script[0]
 
 
@@ -72,14 +75,28 @@ def openai_text(*parts: str, usage: tuple[int, int] | None = (10, 5), finish: st
 DONE = "data: [DONE]\n\n"
 
 
-def answer(parts: Iterable[bytes]) -> Act:
-    """Send an event stream to its end."""
+def openai_tool(call_id: str, name: str, arguments: JsonObject, *said: str) -> list[bytes]:
+    """A whole answer that says something and wants a tool called."""
+    call: JsonObject = {
+        "index": 0,
+        "id": call_id,
+        "type": "function",
+        "function": {"name": name, "arguments": json.dumps(arguments)},
+    }
+    words = [openai_chunk({"content": part}) for part in said]
+    return chunks(*words, openai_chunk({"tool_calls": [call]}), openai_chunk(finish="tool_calls"), DONE)
+
+
+def answer(parts: Iterable[bytes], *, pause_sec: float = 0) -> Act:
+    """Send an event stream to its end, with pauses as a model makes them."""
     fixed = list(parts)
 
     def act(provider: ScriptedProvider, send: Send) -> None:
         send(_HEAD)
         for part in fixed:
             send(b"%x\r\n%s\r\n" % (len(part), part))
+            if pause_sec:
+                provider.ended.wait(pause_sec)
         send(b"0\r\n\r\n")
 
     return act
@@ -178,9 +195,11 @@ class _Server(socketserver.ThreadingTCPServer):
 
 
 @contextmanager
-def scripted_provider(*script: Act) -> Iterator[ScriptedProvider]:
+def scripted_provider(
+    *script: Act, decide: Callable[[ReceivedRequest], Act] | None = None
+) -> Iterator[ScriptedProvider]:
     """Serve a script on loopback until the end of the block."""
-    provider = ScriptedProvider(list(script))
+    provider = ScriptedProvider(list(script), decide=decide)
     with _Server(("127.0.0.1", 0), _Handler) as server:
         server.provider = provider
         provider.url = f"http://127.0.0.1:{server.server_address[1]}/v1"

@@ -1,0 +1,18 @@
+"""Three hundred kills over conversations."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.interaction.requirements import requirement
+from tests.work.turns.killed_turns import besiege
+
+pytestmark = requirement("TURN-04")
+
+ROUNDS, KILLS = 10, 30
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(ROUNDS))
+def test_three_hundred_kills_repeat_and_lose_nothing(tmp_path: Path, seed: int) -> None:
+    assert besiege(tmp_path, kills=KILLS, seed=seed).kills == KILLS
