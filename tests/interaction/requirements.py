@@ -171,6 +171,11 @@ REQUIREMENTS = (
         promise="threads are seen by people and by who created them, nobody else",
     ),
     Requirement(
+        id="THREAD-03",
+        source="design §10",
+        promise="a watcher of a thread that is cut off goes on after its cursor on every wire: 0 missed, 0 twice",
+    ),
+    Requirement(
         id="WORK-04",
         source="003 §7, §8.4",
         promise="decisions name the rules' version and a reason code; steps of work are recorded as allowed or blocked",

@@ -177,7 +177,10 @@ class _Handler(socketserver.StreamRequestHandler):
         while (header := self.rfile.readline().strip()) != b"":
             name, _, value = header.decode("latin-1").partition(":")
             headers[name.strip().lower()] = value.strip()
-        body = self.rfile.read(int(headers.get("content-length", "0")))
+        length = int(headers.get("content-length", "0"))
+        body = self.rfile.read(length)
+        if len(body) < length:
+            return False
         parsed = json.loads(body) if body else {}
         request = ReceivedRequest(method=line[0], path=line[1], headers=headers, body=parsed)
         self.server.provider.next_act(request)(self.server.provider, self._send)
