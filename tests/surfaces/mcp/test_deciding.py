@@ -13,7 +13,7 @@ from tests.harness import PATIENCE_SEC, Server, cpl, git, make_repo, start, unti
 from tests.interaction.requirements import requirement
 from tests.trust.shell.shells import needs_bubblewrap
 
-from .clients import connect_client, failure_of, text_of
+from .clients import connect_client, failure_of, text_in, text_of
 
 
 async def asked(server: Server, tool: str, **arguments: object) -> str:
@@ -52,7 +52,8 @@ async def test_who_approves_a_command_that_fails_is_told_how_and_what_it_said(se
     assert (reported.exit_code, reported.failure, reported.state) == (3, "the command exited with 3", "EXECUTED")
     assert reported.answer.endswith("broken")
     async with connect_client(server, toolset="all", name="another") as client:
-        assert "answered:" not in await text_of(client, "approval_show", action_id=action)
+        hidden = await client.call_tool("approval_show", {"action_id": action})
+        assert hidden.is_error and "APPROVAL_NOT_FOUND" in text_in(hidden)
 
 
 @requirement("TRUST-10")

@@ -379,8 +379,10 @@ def _asking() -> Iterable[Row]:
         yield _row("another preview", who, "approval.approve", "INVALID_ARGUMENT", wrong, twin=fresh)
         forgets = Ask(who=who, operation="approval.forget", arguments={"answer_id": "$answer"})
         yield _row("unknown", who, "approval.forget", "APPROVAL_NOT_FOUND", {"answer_id": "ans_none"}, twin=forgets)
-    shows = Ask(who="agent", operation="approval.show", arguments={"action_id": "$pending_action"})
-    yield _row("unknown", "agent", "approval.show", "APPROVAL_NOT_FOUND", {"action_id": "act_none"}, twin=shows)
+    shows = Ask(who="whole", operation="approval.show", arguments={"action_id": "$pending_action"})
+    yield _row("unknown", "whole", "approval.show", "APPROVAL_NOT_FOUND", {"action_id": "act_none"}, twin=shows)
+    others: JsonObject = {"action_id": "$pending_action"}
+    yield _row("another's question", "agent", "approval.show", "APPROVAL_NOT_FOUND", others, twin=shows)
 
 
 def _keys() -> Iterable[Row]:

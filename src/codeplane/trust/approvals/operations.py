@@ -3,9 +3,11 @@
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.cursor import Cursors
+from codeplane.kernel.errors import ApprovalNotFound
 from codeplane.kernel.operation import Request, Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import ProjectionStore
+from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.trust.approvals.action import COLUMNS, STATE_CONDITIONS, action_from_row
 from codeplane.trust.approvals.action_outcome import ActionOutcome, OutcomeReader
 from codeplane.trust.approvals.approvals import Approvals
@@ -53,7 +55,7 @@ class ApprovalOperations:
 
     @operation("approval.list", risk=Risk.READ)
     async def list(self, call: Call, request: ListRequest) -> ActionList:
-        """Actions that wait for, or got, a person's decision, newest first."""
+        """Actions that wait for, or got, a person's decision, newest first; agents see their own."""
         scope = f"approval.list:{request.status}:{request.for_task_id}"
         before = 2**62
         if request.cursor:
@@ -67,6 +69,9 @@ class ApprovalOperations:
         if request.for_task_id is not None:
             where.append("task_id = ?")
             parameters.append(request.for_task_id)
+        own, own_values = _own_actions(call)
+        where.append(own)
+        parameters += own_values
         rows = await self._log.select(
             f"SELECT {COLUMNS} FROM actions WHERE {' AND '.join(where)} ORDER BY position DESC LIMIT ?",
             (*parameters, request.limit + 1),
@@ -75,7 +80,9 @@ class ApprovalOperations:
         following = None
         if len(rows) > request.limit:
             following = self._cursors.issue(scope=scope, state={"before": actions[-1].position})
-        (waiting,) = await self._log.select("SELECT count(*) FROM actions WHERE status = 'PENDING'")
+        (waiting,) = await self._log.select(
+            f"SELECT count(*) FROM actions WHERE status = 'PENDING' AND {own}", own_values
+        )
         return ActionList(
             items=tuple(ActionView.of(action, now_ns=self._clock.now_ns()) for action in actions),
             pending=int(str(waiting[0])),
@@ -87,6 +94,9 @@ class ApprovalOperations:
     async def show(self, call: Call, request: ShowRequest) -> ActionView:
         """One action with its preview: what exactly would be done, and the end of what came of it."""
         action = await self._approvals.get(request.action_id)
+        scope = call.event_scope()
+        if scope is not None and not await call.log.own_actors((str(action.actor),), scope):
+            raise ApprovalNotFound(f"no action is named {request.action_id!r}")
         may_see_outcome = is_person(call.actor) or call.actor == action.actor
         outcome = await self._outcomes.of(action) if may_see_outcome else ActionOutcome()
         if outcome.untrusted is not None:
@@ -135,3 +145,12 @@ class ApprovalOperations:
         """Take a remembered answer back: the next such call is asked about."""
         require_person(call.actor)
         return Forgotten(answer_id=await self._approvals.forget(request.answer_id, str(call.actor)))
+
+
+def _own_actions(call: Call) -> tuple[str, tuple[str, ...]]:
+    """An SQL condition for the actions that a caller may see, with its values."""
+    scope = call.event_scope()
+    if scope is None:
+        return "1", ()
+    condition, values = own_actor_condition("(actor_kind || ':' || actor_id)", scope)
+    return condition, tuple(map(str, values))
