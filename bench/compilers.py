@@ -357,7 +357,9 @@ def _java(project: Project) -> Compiler:
 def _kotlin(project: Project) -> Compiler:
     # Its jars are beside the script, wherever that is installed.
     jars = Path(str(shutil.which("kotlinc"))).resolve().parent.parent / "lib" / "*"
-    options = ["-Xss8m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-classpath", str(jars)]
+    # With the small cache of this level its own warning would count as an error.
+    options = ["-Xss8m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m"]
+    options += ["-classpath", str(jars)]
     return KotlinCompiler(project, ["java", *options, str(_KOTLIN_SERVER)])
 
 
