@@ -146,6 +146,11 @@ REQUIREMENTS = (
         promise="after untrusted content a turn only proposes what leaves, and the outcome comes back as a new turn",
     ),
     Requirement(
+        id="TURN-06",
+        source="003 §8.4, design §10",
+        promise="a model that obeys what files and pages say pushes, fetches, runs, approves and reveals nothing by it",
+    ),
+    Requirement(
         id="CHAT-01",
         source="003 §10, design §10",
         promise="cpl ask and cpl chat stream answers, name tools, ask for decisions and go on in threads",
