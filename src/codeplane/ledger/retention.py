@@ -192,9 +192,12 @@ def _surplus(connection: sqlite3.Connection, prefix: str, most: int, young: int,
 def _old_parts(connection: sqlite3.Connection, prefix: str, cutoff: int, safe: int) -> Parts:
     """The start of each stream up to the first event young enough, so that its sequence has no holes."""
     parts: Parts = {}
-    for stream, head, first in connection.execute(
-        "SELECT stream, head, first FROM streams WHERE stream >= ?1 AND stream < ?1 || char(1114111)", (prefix,)
-    ).fetchall():
+    old = connection.execute(
+        """SELECT stream, head, first FROM streams s WHERE stream >= ?1 AND stream < ?1 || char(1114111)
+           AND (SELECT at_ns FROM events e WHERE e.stream = s.stream AND e.sequence = s.first) < ?2 LIMIT ?3""",
+        (prefix, cutoff, _BATCH_STREAMS),
+    )
+    for stream, head, first in old.fetchall():
         (keep,) = connection.execute(
             "SELECT min(sequence) FROM events WHERE stream = ? AND (at_ns >= ? OR position > ?)",
             (stream, cutoff, safe),

@@ -17,6 +17,7 @@ from codeplane._gen import (  # noqa: F401  # their descriptors
     turns_pb2,
     types_pb2,
 )
+from tests.harness import Server
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("RPC-06")
@@ -76,3 +77,38 @@ def test_a_service_has_its_methods(name: str) -> None:
         for method in methods
     }
     assert {method: found.get(method) for method in CONTRACT["services"][name]} == CONTRACT["services"][name]
+
+
+# The routes that the streaming protocol replaces, each with the method that does it instead.
+_REPLACED = {
+    "POST /v1/pairing/code": "AuthService/CreatePairingCode",
+    "POST /v1/pairing/bind": "AuthService/BindPairingCode",
+    "GET /v1/devices": "DevicesService/ListDevices",
+    "POST /v1/devices/x/revoke": "DevicesService/RevokeDevice",
+    "POST /v1/chat/threads": "ThreadsService/CreateThread",
+    "POST /v1/chat/threads/x/messages": "TurnsService/SendTurn",
+    "GET /v1/chat/threads/x/messages": "ThreadsService/ListThreadMessages",
+    "GET /v1/approvals": "ApprovalsService/ListApprovals",
+    "POST /v1/approvals/x/approve": "ApprovalsService/ApproveAction",
+    "POST /v1/approvals/x/reject": "ApprovalsService/RejectAction",
+    "GET /v1/settings/policy": "SystemService/GetPolicySummary",
+    "GET /v1/audit": "SystemService/ListAudit",
+    "GET /v1/notifications": "SystemService/ListNotifications",
+}
+
+
+@pytest.mark.parametrize("route", _REPLACED)
+def test_a_replaced_route_is_a_method_and_nothing_else(connect_server: Server, route: str) -> None:
+    verb, path = route.split()
+    response, _ = connect_server.request(verb, path, headers={"authorization": f"Bearer {connect_server.token}"})
+    assert response.status in (404, 405)
+    service, method = _REPLACED[route].split("/")
+    assert method in {found.name for found in Default().FindServiceByName(f"codeplane.v1.{service}").methods}
+    served, body = connect_server.request(
+        "POST",
+        f"/codeplane.v1.{_REPLACED[route]}",
+        body=b"{}",
+        headers={"authorization": f"Bearer {connect_server.token}", "content-type": "application/json"},
+    )
+    # Served, though an empty request may not be enough: a failure has the protocol's own body.
+    assert served.status == 200 or b'"code"' in body

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from codeplane.kernel.json import JsonObject, JsonValue
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import OWNER
+from tests.kernel.plane import OWNER, ManualClock
 from tests.trust.approvals.agent_calls import refused, result
 from tests.work.turns.conversation import Conversation, conversing
 from tests.work.turns.scripted_model import ScriptedModel, text
@@ -109,3 +109,29 @@ async def test_without_a_model_the_index_answers(tmp_path: Path) -> None:
         (committed,) = await thread.events("assistant.message_committed")
         metadata = committed.payload["metadata"]
         assert isinstance(metadata, dict) and metadata["answered_by"] == "index"
+
+
+async def test_old_messages_go_while_the_thread_lives_on(tmp_path: Path) -> None:
+    clock = ManualClock()
+    model = ScriptedModel(choose=lambda asked: text(f"re: {asked.messages[-1]['text']}"))
+    async with conversing(tmp_path, model, "work.lease_sec=100000000", clock=clock) as thread:
+        await thread.send("long ago")
+        clock.advance(31 * 86_400)
+        await thread.send("today")
+        assert (await thread.ask("ledger.retain")).error is None
+        snapshot = result(await thread.ask("thread.show", thread_id=thread.thread_id))
+        assert _contents(snapshot["items"]) == ["today", "re: today"] and snapshot["messages"] == 2
+        await thread.opened.log.flush()
+        left = await thread.opened.log.read(
+            stream=f"thread/{thread.thread_id}", after=int(str(snapshot["last_sequence"])) - 3
+        )
+        assert left[-1].sequence == snapshot["last_sequence"]
+        gone = await thread.ask("thread.events", thread_id=thread.thread_id)
+        assert refused(gone) == "STREAM_GAP"
+        # What the model is shown is what is left.
+        await thread.send("and now")
+        assert [message["text"] for message in model.asked[-1].messages if message["role"] == "user"] == [
+            "today",
+            "and now",
+        ]
+        assert await thread.is_rebuilt_equal()

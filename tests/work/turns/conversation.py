@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.kernel.actor import Caller
+from codeplane.kernel.clock import Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue
@@ -56,11 +57,16 @@ class Conversation:
 
 @asynccontextmanager
 async def conversing(
-    root: Path, model: ScriptedModel | None, *settings: str, ops: FixtureOps | None = None, toolset: str = "fixture"
+    root: Path,
+    model: ScriptedModel | None,
+    *settings: str,
+    ops: FixtureOps | None = None,
+    toolset: str = "fixture",
+    clock: Clock | None = None,
 ) -> AsyncIterator[Conversation]:
     """A plane whose engine runs, with a thread."""
     models = {"scripted": model} if model is not None else {}
-    async with plane(root, *settings, operations=[ops or FixtureOps()], models=models) as opened:
+    async with plane(root, *settings, operations=[ops or FixtureOps()], models=models, clock=clock) as opened:
         opened.work.start_engine(opened.conveyor)
         created = await opened.conveyor.call("thread.create", {"toolset": toolset}, OWNER)
         yield Conversation(opened, str(result(created)["thread_id"]))
