@@ -20,7 +20,7 @@ from codeplane.git.read.refs import BranchesResult, TagsResult
 from codeplane.git.read.show import ShowResult
 from codeplane.git.read.stash_list import StashListResult
 from codeplane.git.read.status import StatusResult
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.operation import Result
 from tests.git.random_repository import RandomRepository, made
 from tests.git.read_operations import Reads
@@ -79,7 +79,7 @@ def askable(path: bytes) -> bool:
 
 
 def name(path: bytes) -> str:
-    return shown(os.fsdecode(path))
+    return path_text(os.fsdecode(path))
 
 
 def of(kind: type[R], answer: Result) -> R:

@@ -14,7 +14,7 @@ from codeplane.edit.history.mutation_record import MutationStats
 from codeplane.edit.line_diff import Hunk, diff_lines, split_lines
 from codeplane.edit.syntax_diff import Texts
 from codeplane.edit.text import Text
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Effects
 from codeplane.kernel.errors import NotText
 from codeplane.kernel.ids import digest
@@ -36,7 +36,7 @@ class BatchDelta:
 
     def with_moves(self, git_moved: Mapping[str, bool]) -> "BatchDelta":
         """Return a copy that says whether git's index moved each file; paths not named are untracked."""
-        moved = {shown(path): done for path, done in git_moved.items()}
+        moved = {path_text(path): done for path, done in git_moved.items()}
         files = [
             file.model_copy(update={"git_mv": moved.get(file.path)}) if file.action == "moved" else file
             for file in self.files
@@ -121,9 +121,9 @@ def _file_delta(change: Change, old: bytes | None, new: bytes | None, edits_left
     # Of plain values: the validator makes the models of all edits in one go.
     return FileDelta.model_validate(
         {
-            "path": shown(change.path),
+            "path": path_text(change.path),
             "action": action,
-            "old_path": shown(change.moved_from) if change.moved_from else None,
+            "old_path": path_text(change.moved_from) if change.moved_from else None,
             "old_hash": change.before or (sha256_of(old) if old is not None and change.moved_from else None),
             "new_hash": sha256_of(new) if new is not None else None,
             "line_ending": text.line_ending if text is not None else None,

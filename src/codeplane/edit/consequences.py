@@ -11,7 +11,7 @@ from typing import Protocol
 from codeplane.edit.syntax_diff import MAX_PARSED, SyntaxComparer, SyntaxDiff, Texts
 from codeplane.index.files.file import read
 from codeplane.index.files.ignore import says_what_belongs
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.freshness import SnapshotSource
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError
@@ -176,7 +176,7 @@ class Consequences:
         if selection is None:
             warnings.append("affected tests are not known yet: test_run impacted=true finds them")
             return ()
-        return _limit_names([shown(test.path) for test in selection.reached], MAX_TESTS)
+        return _limit_names([path_text(test.path) for test in selection.reached], MAX_TESTS)
 
 
 def fingerprint(snapshot: Snapshot) -> str:

@@ -16,7 +16,7 @@ from codeplane.edit.request import Edit
 from codeplane.edit.scope import Scope
 from codeplane.edit.text import Text
 from codeplane.index.files.file import digest_of
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import FileChanged, InvalidArgument, NotFound, PathDenied, TooLarge
 
 _XXH3_LENGTH = 32
@@ -118,11 +118,11 @@ class EditPlan:
         if version.link:
             target = os.fsdecode(version.content or b"")
             raise PathDenied(
-                f"{shown(path)} is a link to {shown(target)}",
+                f"{path_text(path)} is a link to {path_text(target)}",
                 hint="edit what it leads to, or point it elsewhere: link_to",
             )
         if version.content is None:
-            raise TooLarge(f"{shown(path)} is too large to be edited as text", details={"limit_bytes": _MAX_TEXT})
+            raise TooLarge(f"{path_text(path)} is too large to be edited as text", details={"limit_bytes": _MAX_TEXT})
         return _with_content(version, _edit_text(edit, path, version.content))
 
     def _create(self, edit: Edit, path: str, present: _Version | None) -> _Version:
@@ -133,13 +133,13 @@ class EditPlan:
             if content is None and edit.swaps and not edit.swaps[0].old:
                 content = edit.swaps[0].new
             if content is None:
-                raise InvalidArgument(f"{shown(path)}: create needs content")
-            raw = Text(raw=content).encode(shown(path))
+                raise InvalidArgument(f"{path_text(path)}: create needs content")
+            raw = Text(raw=content).encode(path_text(path))
             version = _Version(content=raw, sha256=sha256_of(raw), mode=None, executable=edit.executable)
         is_other = present is not None and (present.sha256, present.link) != (version.sha256, version.link)
         if is_other and not edit.overwrite:
             raise FileChanged(
-                f"{shown(path)} is there already", hint="send action: update to change it, or overwrite: true"
+                f"{path_text(path)} is there already", hint="send action: update to change it, or overwrite: true"
             )
         if present is not None and not present.link and not version.link:
             version = replace(version, mode=present.mode)
@@ -151,7 +151,9 @@ class EditPlan:
             return
         target = self._version_at(new)
         if target is not None and not edit.overwrite:
-            raise FileChanged(f"{shown(new)} is there already", hint="choose another new_path, or send overwrite: true")
+            raise FileChanged(
+                f"{path_text(new)} is there already", hint="choose another new_path, or send overwrite: true"
+            )
         self._now[old] = None
         self._now[new] = version
         self._moved[new] = self._moved.pop(old, old)
@@ -166,7 +168,7 @@ class EditPlan:
         """Return the version; NotFound when there is none."""
         if present is None:
             suggestion = _suggest_names(self._root, path)
-            raise NotFound(f"there is no file {shown(path)}", hint=suggestion or "action: create makes a new one")
+            raise NotFound(f"there is no file {path_text(path)}", hint=suggestion or "action: create makes a new one")
         return present
 
     def _version_at(self, path: str) -> _Version | None:
@@ -206,13 +208,13 @@ def _read_version(folder: int, name: str, path: str, *, source: Path) -> _Versio
         return _Version(content=content, sha256=sha256_of(content), mode=None, link=True)
     if not stat.S_ISREG(status.st_mode):
         kind = "a folder" if stat.S_ISDIR(status.st_mode) else "neither a file nor a link"
-        raise PathDenied(f"{shown(path)} is {kind}", hint="name a file")
+        raise PathDenied(f"{path_text(path)} is {kind}", hint="name a file")
     mode = stat.S_IMODE(status.st_mode)
     if status.st_size > _MAX_TEXT:
         return _Version(content=None, sha256=state_in(folder, name).sha256, mode=mode, source=source)
     content = read_bytes(folder, name, size=status.st_size, limit=_MAX_TEXT)
     if len(content) > _MAX_TEXT:
-        raise FileChanged(f"{shown(path)} grows while it is read")
+        raise FileChanged(f"{path_text(path)} grows while it is read")
     return _Version(content=content, sha256=sha256_of(content), mode=mode)
 
 
@@ -222,18 +224,20 @@ def _check_hash(edit: Edit, path: str, present: _Version | None) -> None:
     if not wanted:
         return
     if len(wanted) < _SHORTEST_HASH:
-        raise InvalidArgument(f"{shown(path)}: expect_hash is too short", hint="send the SHA-256 of the file's bytes")
+        raise InvalidArgument(
+            f"{path_text(path)}: expect_hash is too short", hint="send the SHA-256 of the file's bytes"
+        )
     if present is None:
-        raise FileChanged(f"{shown(path)} is gone")
+        raise FileChanged(f"{path_text(path)} is gone")
     hashes = [present.sha256]
     if present.content is not None:
         hashes.append(digest_of(present.content))
     if not any(name == wanted or (len(wanted) < _XXH3_LENGTH and name.startswith(wanted)) for name in hashes):
-        raise FileChanged(f"{shown(path)} has the hash {present.sha256}, not {wanted}")
+        raise FileChanged(f"{path_text(path)} has the hash {present.sha256}, not {wanted}")
 
 
 def _edit_text(edit: Edit, path: str, content: bytes) -> bytes:
-    name = shown(path)
+    name = path_text(path)
     if edit.content is not None and not _is_text(content):
         return Text(raw=edit.content).encode(name)
     text = Text.of(content, name)
@@ -278,5 +282,7 @@ def _suggest_names(root: Path, path: str) -> str:
     near = difflib.get_close_matches(Path(path).name, names, n=3)
     prefix = path.rpartition("/")[0]
     return (
-        f"did you mean {' or '.join(shown(f'{prefix}/{name}' if prefix else name) for name in near)}?" if near else ""
+        f"did you mean {' or '.join(path_text(f'{prefix}/{name}' if prefix else name) for name in near)}?"
+        if near
+        else ""
     )

@@ -25,7 +25,7 @@ from codeplane.edit.preview import preview_changes
 from codeplane.edit.reversal import reverse_batch
 from codeplane.edit.scope import Scope
 from codeplane.edit.syntax_diff import SyntaxDiff
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import EditsConfig
@@ -120,7 +120,7 @@ class Engine:
                 consequence = await self._consequences.of(before, paths, compared=compared)
         call.report_change(computed.effects(consequence.symbols))
         delta = delta.with_labels(compared.around, semantic)
-        return AppliedChanges(delta=delta, consequence=consequence, ignored=tuple(sorted(map(shown, ignored))))
+        return AppliedChanges(delta=delta, consequence=consequence, ignored=tuple(sorted(map(path_text, ignored))))
 
     def _is_short(self, changes: Sequence[Change]) -> bool:
         """Whether to compare the changes with what is there is short."""
@@ -183,7 +183,7 @@ class Engine:
         paths = [change.path for change in changes]
         await asyncio.to_thread(self._scope.refuse_unwritable, paths)
         self._refuse_large(changes)
-        ignored = sorted(map(shown, await asyncio.to_thread(self._scope.ignored, paths)))
+        ignored = sorted(map(path_text, await asyncio.to_thread(self._scope.ignored, paths)))
         more = f" and {len(ignored) - _NAMED} more" if len(ignored) > _NAMED else ""
         notes = [f"git-ignored: {', '.join(ignored[:_NAMED])}{more}"] if ignored else []
         computed = await asyncio.to_thread(batch_delta, self._root, changes)
@@ -288,7 +288,7 @@ class Engine:
         left = [(change.moved_from, change.path) for change in changes if change.moved_from in refused]
         for old, new in left[:_NAMED_MOVES]:
             call.warn(
-                f"git's index did not move {shown(old or '')} → {shown(new)}, since {refused[old or '']}: "
+                f"git's index did not move {path_text(old or '')} → {path_text(new)}, since {refused[old or '']}: "
                 "git sees a deleted and an untracked file until both are staged"
             )
         return dict.fromkeys(moved, True) | {new: False for _, new in left}
@@ -337,5 +337,5 @@ def event_payload(record: MutationRecord) -> JsonObject:
         "what": record.what,
         "state": record.state,
         "files": len(record.paths),
-        "paths": [shown(path) for path in record.paths[:_NAMED]],
+        "paths": [path_text(path) for path in record.paths[:_NAMED]],
     }

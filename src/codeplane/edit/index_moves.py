@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import CodePlaneError, NotGit
 from codeplane.kernel.json import JsonValue
 
@@ -85,7 +85,7 @@ class IndexMoves:
             if old not in entries:
                 continue
             if new in entries:
-                refused[old] = f"git tracks {shown(new)} already"
+                refused[old] = f"git tracks {path_text(new)} already"
             elif isinstance(entry := entries[old], str):
                 refused[old] = entry
             elif old in intended:

@@ -21,7 +21,7 @@ from codeplane.edit.history.mutation_store import MANIFEST, MutationStore, manif
 from codeplane.edit.journal_recovery import ROLLBACK, JournalRecovery, RecoveredMutation
 from codeplane.edit.staging import PLAN, Staging, Step
 from codeplane.edit.work_tree import Stamps, WorkTree
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import Cancelled, CodePlaneError, FileChanged, StorageFailed
 
 # In the details of a mutation: the batch that was applied last, whose id leads to the outcome event in the log.
@@ -158,7 +158,7 @@ class Journal:
                 if state != entry.before:
                     changed.append(entry.path)
         if changed:
-            raise FileChanged(f"changed meanwhile: {', '.join(map(shown, changed[:20]))}")
+            raise FileChanged(f"changed meanwhile: {', '.join(map(path_text, changed[:20]))}")
         self._step("checked")
         return stamps
 
@@ -173,7 +173,7 @@ class Journal:
                     if entry.after is not None:
                         tree.place(folder, entry, stamps)
             except FileNotFoundError as error:
-                raise FileChanged(f"{shown(self._path_of(error))} went away at the same moment") from error
+                raise FileChanged(f"{path_text(self._path_of(error))} went away at the same moment") from error
             yield from tree.sync()
 
     def _roll_back(self, folder: Path, record: MutationRecord, error: BaseException) -> None:
@@ -186,13 +186,13 @@ class Journal:
             shutil.rmtree(folder)
         except OSError as again:
             raise StorageFailed(
-                f"{shown(path)}: {error}; and it could not all be taken back: {again}",
+                f"{path_text(path)}: {error}; and it could not all be taken back: {again}",
                 hint="files may be half-changed; make the disk writable and restart CodePlane, which takes it back",
-                details={"journal": folder.name, "paths": [shown(changed) for changed in record.paths[:100]]},
+                details={"journal": folder.name, "paths": [path_text(changed) for changed in record.paths[:100]]},
             ) from error
         outcome = "everything was put back as it was"
         if conflicts:
-            outcome += f", but for what others changed meanwhile: {', '.join(map(shown, conflicts[:20]))}"
+            outcome += f", but for what others changed meanwhile: {', '.join(map(path_text, conflicts[:20]))}"
         if isinstance(error, OSError):
             raise disk_error(error, path, after=outcome) from error
         raise error

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import EditOverlap
 
 _NAMED = 5
@@ -28,7 +28,7 @@ class PathLocks:
             raise EditOverlap("a git operation is at work on the whole work tree")
         if taken := sorted(path for path in wanted if self._is_taken(path)):
             more = f" and {len(taken) - _NAMED} more" if len(taken) > _NAMED else ""
-            raise EditOverlap(f"another mutation is at work on {', '.join(map(shown, taken[:_NAMED]))}{more}")
+            raise EditOverlap(f"another mutation is at work on {', '.join(map(path_text, taken[:_NAMED]))}{more}")
         above = Counter(folder for path in wanted for folder in _above(path))
         self._held |= wanted
         self._above += above

@@ -6,7 +6,7 @@ from pathlib import Path
 from codeplane.edit.batch import Change
 from codeplane.edit.batch_delta import read_content
 from codeplane.edit.line_diff import diff_lines
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.errors import PlaceholderWritten
 from codeplane.kernel.redaction import MARK
@@ -26,9 +26,9 @@ def refuse_placeholders(root: Path, actor: Actor, changes: Sequence[Change]) -> 
                 continue
             if (line := _first_new_placeholder(before or b"", change.content)) is not None:
                 raise PlaceholderWritten(
-                    f"line {line} of {shown(change.path)} would hold {MARK}, "
+                    f"line {line} of {path_text(change.path)} would hold {MARK}, "
                     "which stands in answers for a secret that you are not shown",
-                    details={"path": shown(change.path), "line": line},
+                    details={"path": path_text(change.path), "line": line},
                 )
 
 

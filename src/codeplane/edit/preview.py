@@ -8,7 +8,7 @@ from codeplane.edit.batch_delta import BatchDelta
 from codeplane.edit.delta import FileDelta
 from codeplane.edit.line_diff import unified_diff
 from codeplane.edit.text import Text
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.operation import Preview
 
@@ -29,7 +29,7 @@ def preview_changes(
     """Preview the files, `facts`, the diff and `notes`; the preview is bound to the present state of the files."""
     if not changes:
         return Preview(summary=f"{verb} nothing: it is so already", body="\n".join([*facts, *notes]))
-    by_path = {shown(change.path): change for change in changes}
+    by_path = {path_text(change.path): change for change in changes}
     named = [_describe_file(file, by_path[file.path], delta) for file in delta.files]
     count = len(named)
     more = f" and {count - _NAMED} more" if count > _NAMED else ""
@@ -61,22 +61,22 @@ def diff_changes(changes: Sequence[Change], delta: BatchDelta, *, limit: int = _
 
 
 def _diff(change: Change, before: bytes | None, after: bytes | None) -> str:
-    path = shown(change.moved_from or change.path)
+    path = path_text(change.moved_from or change.path)
     if change.link and after is not None:
         replaced = "" if before is None else ", which takes the place of what is there"
-        return f"link {shown(change.path)} → {shown(after.decode(errors='backslashreplace'))}{replaced}\n"
+        return f"link {path_text(change.path)} → {path_text(after.decode(errors='backslashreplace'))}{replaced}\n"
     if (before is None and change.before is not None) or (after is None and change.content is not None):
-        moved = f" → {shown(change.path)}" if change.moved_from else ""
+        moved = f" → {path_text(change.path)}" if change.moved_from else ""
         return f"{path}{moved}: too large to compare\n"
     try:
         old = Text.of(before, path).raw if before is not None else None
         new = Text.of(after, path).raw if after is not None else None
     except CodePlaneError:
-        moved = f", and moves to {shown(change.path)}" if change.moved_from else ""
+        moved = f", and moves to {path_text(change.path)}" if change.moved_from else ""
         return f"Binary file {path} would change{moved}\n" if before != after else f"Binary file {path}{moved[1:]}\n"
     if change.moved_from:
-        head = f"rename {path} → {shown(change.path)}\n"
-        return head + (unified_diff(path, old, new, new_path=shown(change.path)) if old != new else "")
+        head = f"rename {path} → {path_text(change.path)}\n"
+        return head + (unified_diff(path, old, new, new_path=path_text(change.path)) if old != new else "")
     if old == new and change.executable is not None:
         return f"mode of {path}: {_mode(change)}\n"
     return unified_diff(path, old, new)

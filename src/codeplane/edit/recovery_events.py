@@ -10,7 +10,7 @@ from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.index_moves import IndexMoves, moves_from_json
 from codeplane.edit.journal import JOURNAL
 from codeplane.edit.journal_recovery import RecoveredMutation
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import SequenceConflict
 from codeplane.kernel.event import Draft
 from codeplane.kernel.event_log import EventLog, EventQuery
@@ -109,7 +109,7 @@ def _draft(mutation: RecoveredMutation) -> Draft:
     payload: JsonObject = event_payload(record) if record is not None else {"mutation_id": mutation.mutation_id}
     payload["recovered"] = True
     if mutation.conflicts:
-        payload["conflicts"] = [shown(path) for path in mutation.conflicts[:100]]
+        payload["conflicts"] = [path_text(path) for path in mutation.conflicts[:100]]
     event_id = outcome_event_id(mutation.journal_id)
     return Draft(stream=STREAM, type=_event_type(mutation), payload=payload, event_id=event_id)
 

@@ -12,8 +12,8 @@ from codeplane.edit.line_diff import split_lines
 from codeplane.edit.request import Replacement
 from codeplane.edit.text import Span, Text
 from codeplane.edit.text_match import match_spans
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import EditMismatch, TooLarge
+from codeplane.kernel.plural import plural
 
 # Longer texts are replaced one by one.
 _LONG = 2_000
@@ -115,7 +115,7 @@ def line_spans(plain: str, wanted: Sequence[LineReplacement], *, path: str) -> l
 def _line_span(item: LineReplacement, lines: Sequence[str], starts: Sequence[int], plain: str, path: str) -> Span:
     if not 1 <= item.start <= len(lines) + 1 or not item.start - 1 <= item.end <= len(lines):
         raise EditMismatch(
-            f"{path} has {counted(len(lines), 'line')}; {item.start}-{item.end} is no range of them",
+            f"{path} has {plural(len(lines), 'line')}; {item.start}-{item.end} is no range of them",
             hint="lines count from 1; start = end + 1 inserts before start; nothing was written",
         )
     start, end = starts[item.start - 1], starts[item.end]

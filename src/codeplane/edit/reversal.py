@@ -7,7 +7,7 @@ from codeplane.edit.batch import Batch, Change, Entry
 from codeplane.edit.disk_error import disk_error
 from codeplane.edit.file_state import FileState, state_of
 from codeplane.edit.history.mutation_record import MutationRecord
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import CannotUndo
 
 _NAMED = 20
@@ -33,12 +33,12 @@ def reverse_batch(root: Path, folder: Path, record: MutationRecord) -> ReversedB
     if changed:
         more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
         raise CannotUndo(
-            f"changed since {record.mutation_id}: {', '.join(map(shown, changed[:_NAMED]))}{more}",
-            details={"paths": [shown(path) for path in changed[:100]]},
+            f"changed since {record.mutation_id}: {', '.join(map(path_text, changed[:_NAMED]))}{more}",
+            details={"paths": [path_text(path) for path in changed[:100]]},
         )
     damaged = [entry.path for entry in entries if entry.before is not None and not _is_intact(folder, entry)]
     if damaged:
-        raise CannotUndo(f"what was kept of {', '.join(map(shown, damaged[:_NAMED]))} is damaged")
+        raise CannotUndo(f"what was kept of {', '.join(map(path_text, damaged[:_NAMED]))} is damaged")
     new_paths = {entry.moved_from: entry.path for entry in entries if entry.moved_from is not None}
     return ReversedBatch(
         kept=replace(record, state="undone" if record.state == "applied" else "applied", details=batch.more),

@@ -14,7 +14,7 @@ from codeplane.disk.links import is_free_of_links
 from codeplane.edit.folder_descriptors import open_parent, stat_entry
 from codeplane.index.files.ignore import IgnoreRules
 from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
-from codeplane.index.files.paths import canonical, is_ours, shown
+from codeplane.index.files.paths import canonical, is_ours, path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
@@ -47,17 +47,17 @@ class Scope:
         if folder and not is_free_of_links(str(self._root), folder):
             real = Path(self._real_path(folder))
             if real != self._root and self._root not in real.parents:
-                raise PathDenied(f"{shown(name)} leads outside the repository through a link")
+                raise PathDenied(f"{path_text(name)} leads outside the repository through a link")
             name_there = (real / last).relative_to(self._root).as_posix()
         else:
             name_there = name
         if is_ours(name_there, root=self._root, gits=gits):
-            raise PathDenied(f"{shown(name)} leads to what belongs to git or to CodePlane")
+            raise PathDenied(f"{path_text(name)} leads to what belongs to git or to CodePlane")
         return name_there
 
     def admit_link(self, path: str, target: str) -> None:
         """Raise PathDenied unless a link may lead to the target: inside, and to no hidden file."""
-        link = f"{shown(path)}: a link to {target!r}"
+        link = f"{path_text(path)}: a link to {target!r}"
         above = path.rpartition("/")[0]
         written = os.path.normpath(f"{above}/{target}" if above else target)
         if not target or target.startswith("/") or "\0" in target or written.split("/")[0] == "..":
@@ -90,7 +90,7 @@ class Scope:
             if may_write is not None:
                 may_write(path)
             if is_ours(path, root=self._root, gits=gits):
-                raise PathDenied(f"{shown(path)} belongs to git or to CodePlane")
+                raise PathDenied(f"{path_text(path)} belongs to git or to CodePlane")
             if path.casefold() == _RULES:
                 raise PathDenied(
                     f"{_RULES} decides what may be read and written here, so no operation writes it",
@@ -99,7 +99,7 @@ class Scope:
             if (denied := rules.refusal(path)) is not None:
                 raise denied
             if self._is_folder(path):
-                raise PathDenied(f"{shown(path)} is a folder", hint="name the files in it")
+                raise PathDenied(f"{path_text(path)} is a folder", hint="name the files in it")
 
     def ignored(self, paths: Iterable[str]) -> set[str]:
         """Return the paths that git ignores; none without git."""
@@ -141,5 +141,5 @@ class Scope:
             return os.path.realpath(self._root / path, strict=True)
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise PathDenied(f"{shown(path)} is reached through links that lead in a circle") from error
+                raise PathDenied(f"{path_text(path)} is reached through links that lead in a circle") from error
             return os.path.realpath(self._root / path)

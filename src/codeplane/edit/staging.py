@@ -21,7 +21,7 @@ from codeplane.edit.folder_descriptors import (
     stat_entry,
 )
 from codeplane.edit.fsync import Fsync, Transaction, start_writeback
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import FileChanged
 
 Step = Callable[[str], None]
@@ -107,7 +107,7 @@ class Staging:
             # The disk may have found a name that differs only by case, so the exact spelling is checked.
             exact = state_of(self._root, change.path, folders=self._dropped, exact=True)
             if (exact.sha256 if exact else None) != change.before:
-                raise FileChanged(f"{shown(change.path)} is not as it was when the change was planned")
+                raise FileChanged(f"{path_text(change.path)} is not as it was when the change was planned")
             before = exact
         image = f"old.{number}" if before is not None else ""
         if before is not None:

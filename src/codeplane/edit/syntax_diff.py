@@ -18,7 +18,7 @@ from codeplane.code.languages.registry import languages
 from codeplane.code.model import Definition, Facts, unpack_facts
 from codeplane.edit.line_diff import Hunk, diff_lines, split_lines
 from codeplane.index.files.file import identity_of
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.parse_worker import ParseResult, Source
 from codeplane.index.parser_pool import ParserPool
 
@@ -90,9 +90,9 @@ class SyntaxComparer:
             hunks = diff_lines(split_lines(texts.before.get(path, b"")), split_lines(texts.after.get(path, b"")))
             old, new = _DefinitionLines(before), _DefinitionLines(after)
             symbols += _changed_symbols(path, hunks, old, new)
-            around[shown(path)] = list(_enclosing_symbols(hunks, old, new))
+            around[path_text(path)] = list(_enclosing_symbols(hunks, old, new))
             if after is not None and (line := after.new_error_line(before)):
-                errors.append(f"syntax error at {shown(path)}:{line}")
+                errors.append(f"syntax error at {path_text(path)}:{line}")
         return SyntaxDiff(symbols=tuple(symbols), errors=(*errors, *_too_large_warning(too_large)), around=around)
 
     def _parse(self, versions: list[_Version], content: Path) -> "dict[tuple[str, bool], _Parse]":
@@ -199,7 +199,7 @@ def _versions(texts: Texts) -> tuple[list[_Version], list[str]]:
 
 def _too_large_warning(paths: list[str]) -> tuple[str, ...]:
     different = sorted(set(paths))
-    return (f"too large to be parsed: {', '.join(map(shown, different[:5]))}",) if different else ()
+    return (f"too large to be parsed: {', '.join(map(path_text, different[:5]))}",) if different else ()
 
 
 class _DefinitionLines:
@@ -243,7 +243,7 @@ def _changed_symbols(path: str, hunks: Sequence[Hunk], old: _DefinitionLines, ne
     in_new = _touched_definitions(new, [(hunk.new_start + 1, hunk.new_end) for hunk in hunks])
     for name in dict.fromkeys(definition.path for definition in (*in_old, *in_new)):
         sign = "" if name in old.paths and name in new.paths else "-" if name in old.paths else "+"
-        yield f"{sign}{shown(path)}:{name}"
+        yield f"{sign}{path_text(path)}:{name}"
 
 
 def _enclosing_symbols(hunks: Sequence[Hunk], old: _DefinitionLines, new: _DefinitionLines) -> Iterator[str | None]:

@@ -6,8 +6,8 @@ from itertools import accumulate, islice
 
 from codeplane.edit.nearest_passage import find_nearest
 from codeplane.edit.text import Span
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import EditMismatch, TooLarge
+from codeplane.kernel.plural import plural
 from codeplane.kernel.redaction import MARK
 
 _AROUND = 3
@@ -64,13 +64,13 @@ def _refuse_large(count: int, size: int, path: str) -> None:
     """Raise TooLarge for a replacement that would grow beyond any file that is edited as text."""
     if count > _MAX_PLACES:
         raise TooLarge(
-            f"{path}: old_text is there {counted(count, 'time')}, more than are replaced at once",
+            f"{path}: old_text is there {plural(count, 'time')}, more than are replaced at once",
             hint="make old_text longer, or send the whole content; nothing was written",
             details={"limit_places": _MAX_PLACES},
         )
     if size > _MAX_WRITTEN:
         raise TooLarge(
-            f"{path}: new_text in {counted(count, 'place')} would be {counted(size, 'character')}",
+            f"{path}: new_text in {plural(count, 'place')} would be {plural(size, 'character')}",
             hint="replace fewer places at once; nothing was written",
             details={"limit_characters": _MAX_WRITTEN},
         )

@@ -14,7 +14,7 @@ from codeplane.edit.file_state import FileState, has_exact_case, state_at, state
 from codeplane.edit.folder_descriptors import MAX_OPEN, MISSING, FolderDescriptors, entry_exists, stat_entry
 from codeplane.edit.fsync import Transaction
 from codeplane.edit.staging import Step
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import FileChanged
 
 Stamp = tuple[int, int, int, int]
@@ -200,4 +200,4 @@ def _check_unchanged(entry: Entry, folder: int, name: str, stamps: Stamps | None
     except FileNotFoundError:
         stamp = None
     if stamp != stamps[entry.path]:
-        raise FileChanged(f"{shown(entry.path)} was changed at the same moment")
+        raise FileChanged(f"{path_text(entry.path)} was changed at the same moment")

@@ -18,7 +18,7 @@ from codeplane.edit.placeholder import refuse_placeholders
 from codeplane.edit.preview import diff_changes
 from codeplane.edit.request import Edit, WriteRequest
 from codeplane.edit.scope import Scope
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument
 from codeplane.kernel.json import JsonValue
@@ -183,7 +183,7 @@ class WriteOperations:
             affected_tests=consequence.tests,
             warnings=consequence.warnings,
             diff=await asyncio.to_thread(diff_changes, changes, computed),
-            ignored=tuple(sorted(map(shown, ignored))),
+            ignored=tuple(sorted(map(path_text, ignored))),
         )
 
 
@@ -218,5 +218,5 @@ def _join_errors(failed: Sequence[tuple[int, str, CodePlaneError]], count: int) 
 
 def _title(changes: Sequence[Change]) -> str:
     moved = {change.moved_from for change in changes}
-    named = [shown(change.path) for change in changes if change.path not in moved]
+    named = [path_text(change.path) for change in changes if change.path not in moved]
     return f"write_files {', '.join(named[:3])}" + (f" and {len(named) - 3} more" if len(named) > 3 else "")

@@ -12,9 +12,9 @@ from codeplane.index import archive
 from codeplane.index.service import IndexService
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import ArchiveRefused, InvalidArgument, NotFound
 from codeplane.kernel.operation import Budget, Result, Risk, operation
+from codeplane.kernel.plural import ARE, plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _ENDING = ".cplindex"
@@ -49,7 +49,7 @@ class ExportResult(Result):
     def text(self) -> str:
         size = f"{self.bytes / 1e6:.1f} MB"
         vectors = f", vectors by {self.model}" if self.model else ", without vectors"
-        files = counted(self.files, "file")
+        files = plural(self.files, "file")
         return f"{self.path}: {size}, facts of {files} at {(self.commit or 'no commit')[:9]}{vectors}"
 
 
@@ -69,10 +69,8 @@ class ImportResult(Result):
     still_to_parse: int
 
     def text(self) -> str:
-        text = (
-            f"{self.matching} of {counted(self.files, 'file')} taken over, made at {(self.commit or 'no commit')[:9]}"
-        )
-        differing = counted(self.still_to_parse, "file", verbs=("differs here and is", "differ here and are"))
+        text = f"{self.matching} of {plural(self.files, 'file')} taken over, made at {(self.commit or 'no commit')[:9]}"
+        differing = plural(self.still_to_parse, "file", verbs=("differs here and is", "differ here and are"))
         rest = f"; {differing} parsed now" if self.still_to_parse else ""
         return f"{text}, vectors of {self.vectors} contents{rest}"
 
@@ -107,7 +105,8 @@ class ArchiveOperations:
         behind = await self._index.wait_for_facts(snapshot)
         if behind.files:
             raise InvalidArgument(
-                f"{counted(behind.files, 'file', verbs=ARE)} not parsed yet", hint="call again when cpl status says so"
+                f"{plural(behind.files, 'file', verbs=ARE)} not parsed yet",
+                hint="call again when cpl status says so",
             )
         return snapshot
 

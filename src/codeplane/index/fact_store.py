@@ -17,7 +17,7 @@ from codeplane.index import definition_history, definitions, feed_record, name_p
 from codeplane.index.definitions import Symbol as Symbol
 from codeplane.index.derived_database import DerivedDatabase
 from codeplane.index.facts_cache import FactsCache
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.name_postings import NamePostings
 from codeplane.index.parse_worker import LEFT_OUT, SYNTAX_ERROR
 from codeplane.index.parsed_table import ParsedFile
@@ -232,7 +232,7 @@ class FactStore:
             raw = zlib.decompress(rows[0][0])
             facts = unpack_facts(raw)
         except (zlib.error, msgspec.MsgspecError, TypeError) as error:
-            raise self._note_damage(f"those of {shown(path)}: {error}") from error
+            raise self._note_damage(f"those of {path_text(path)}: {error}") from error
         if keep:
             self._unpacked.put(path, digest, facts, size=len(raw) * _UNPACKED)
         return facts

@@ -8,7 +8,7 @@ from codeplane.index.archive import ArchivedFacts
 from codeplane.index.content import ContentFile
 from codeplane.index.derived_index import DerivedIndex
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.freshness import SnapshotSource
 from codeplane.index.fulltext import FullText
 from codeplane.index.index_changes import Changes
@@ -20,12 +20,12 @@ from codeplane.index.update_progress import Progress
 from codeplane.index.vector_index import VectorIndex
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, IndexNotReady
 from codeplane.kernel.event import Draft
 from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Budget, Result, Risk, operation
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 
 STREAM = "index"
@@ -53,7 +53,7 @@ class RebuildResult(Result):
 
     def text(self) -> str:
         left_out = ", ".join(f"{count} {reason}" for reason, count in sorted(self.skipped.items()))
-        return f"epoch {self.epoch}: {counted(self.files, 'file')}" + (f"; left out: {left_out}" if left_out else "")
+        return f"epoch {self.epoch}: {plural(self.files, 'file')}" + (f"; left out: {left_out}" if left_out else "")
 
 
 class IndexService:
@@ -266,7 +266,7 @@ class IndexService:
 
     def _publish(self, snapshot: Snapshot, changes: Changes) -> None:
         self._following.wake()
-        renamed = [list(map(shown, pair)) for pair in changes.renamed[:_NAMED]]
+        renamed = [list(map(path_text, pair)) for pair in changes.renamed[:_NAMED]]
         self._log.append_soon(
             [
                 Draft(
@@ -276,9 +276,9 @@ class IndexService:
                         "epoch": snapshot.epoch,
                         "commit": snapshot.commit,
                         "files": len(snapshot.files),
-                        "changed": list(map(shown, changes.changed[:_NAMED])),
+                        "changed": list(map(path_text, changes.changed[:_NAMED])),
                         "changed_count": len(changes.changed),
-                        "removed": list(map(shown, changes.removed[:_NAMED])),
+                        "removed": list(map(path_text, changes.removed[:_NAMED])),
                         "removed_count": len(changes.removed),
                         "renamed": renamed,
                     },

@@ -17,11 +17,11 @@ from codeplane.index.fact_store import FactStore
 from codeplane.index.snapshot import Snapshot
 from codeplane.index.update_progress import Progress
 from codeplane.index.vector_index import VectorIndex
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import IndexNotReady, StorageFailed
 from codeplane.kernel.event import Draft
 from codeplane.kernel.event_log import EventLog
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.plural import ARE, plural
 
 _RETRY_SEC = 5.0
 _AGAIN_SEC = 0.5
@@ -52,7 +52,7 @@ class ParseBacklog:
         if not self.files:
             return ""
         eta = f", about {self.eta_sec:.0f} s more" if self.eta_sec is not None else ""
-        return f"PARTIAL: {counted(self.files, 'file', verbs=ARE)} not parsed yet{eta}"
+        return f"PARTIAL: {plural(self.files, 'file', verbs=ARE)} not parsed yet{eta}"
 
 
 class UpdateLoop:

@@ -4,11 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.plural import plural
 
 
 class EventFilter(Request):
@@ -92,7 +92,7 @@ class ExportResult(Result):
     through_position: int
 
     def text(self) -> str:
-        return f"{counted(self.events, 'event')} to position {self.through_position} in {self.folder}"
+        return f"{plural(self.events, 'event')} to position {self.through_position} in {self.folder}"
 
 
 class VerifyResult(Result):
@@ -133,7 +133,7 @@ class RetainResult(Result):
     events: int
 
     def text(self) -> str:
-        return f"dropped {counted(self.events, 'event')} of {counted(self.streams, 'stream')}"
+        return f"dropped {plural(self.events, 'event')} of {plural(self.streams, 'stream')}"
 
 
 def event_line(wire: JsonObject) -> str:

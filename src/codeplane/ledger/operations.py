@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CapabilityDenied, StreamGap
 from codeplane.kernel.event import Event, Heartbeat
@@ -17,6 +16,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, JsonValue, canonical
 from codeplane.kernel.operation import Budget, Preview, Risk, operation, previews
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 from codeplane.kernel.ports import ScopeOf, StreamObserver, StreamReader
 from codeplane.ledger.database import last_position
 from codeplane.ledger.export_folder import ExportFolder
@@ -136,7 +136,7 @@ class LedgerOperations:
             if len(page) < _EXPORT_PAGE:
                 break
             after = page[-1].position
-            await call.progress(after, until, f"{counted(events, 'event')} written")
+            await call.progress(after, until, f"{plural(events, 'event')} written")
         return ExportResult(
             folder=str(target),
             events=events,

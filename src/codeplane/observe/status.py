@@ -8,9 +8,9 @@ from typing import Literal
 
 from codeplane import __version__
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.plural import plural
 
 API_VERSION = "1.0.0"
 _MAX_CONTEXTS = 5
@@ -119,9 +119,9 @@ def describe_index(index: JsonObject) -> str:
     if not index.get("version"):
         return f"index: {index.get('state')}"
     watched = "watching" if index.get("watching") else "not watching, every answer walks"
-    line = f"index epoch {index['version']}, {counted(int(str(index['file_count'])), 'file')}"
+    line = f"index epoch {index['version']}, {plural(int(str(index['file_count'])), 'file')}"
     if isinstance(symbols := index.get("symbol_count"), int):
-        line += f", {counted(symbols, 'symbol')}{'' if _are_symbols_current(index) else ' so far'}"
+        line += f", {plural(symbols, 'symbol')}{'' if _are_symbols_current(index) else ' so far'}"
     if isinstance(size := index.get("size_bytes"), int):
         line += f", {size / 1_000_000:.1f} MB"
     if isinstance(last := index.get("last_reconcile"), dict):
@@ -158,7 +158,7 @@ def _describe_progress(symbols: JsonValue) -> str:
         progress += f", about {eta} s more" if eta is not None else ""
     vectors = symbols.get("vectors")
     if isinstance(vectors, dict) and vectors.get("waiting"):
-        progress += f"; {counted(int(str(vectors['waiting'])), 'file', verbs=('waits', 'wait'))} for vectors"
+        progress += f"; {plural(int(str(vectors['waiting'])), 'file', verbs=('waits', 'wait'))} for vectors"
     failures = [part.get("failure") for part in (symbols, vectors) if isinstance(part, dict) and part.get("failure")]
     return progress + "".join(f"; FAILED: {failure}" for failure in failures)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from codeplane.kernel.counted import counted
+from codeplane.kernel.plural import plural
 
 
 def fit_lines(lines: Sequence[str], room: int, *, more: str = "raise budget") -> list[str]:
@@ -12,6 +12,6 @@ def fit_lines(lines: Sequence[str], room: int, *, more: str = "raise budget") ->
         if room < 0:
             return [
                 *lines[:count],
-                f"… {counted(len(lines) - count, 'more line', verbs=('does', 'do'))} not fit; {more}",
+                f"… {plural(len(lines) - count, 'more line', verbs=('does', 'do'))} not fit; {more}",
             ]
     return list(lines)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.query.knowledge import Knowledge
 
@@ -53,5 +53,5 @@ async def read_consistently(
             return ConsistentRead(answer=answer, snapshot=snapshot, partial=behind or None)
         snapshot = newer
     return ConsistentRead(
-        answer=answer, snapshot=snapshot, partial=behind or None, stale=tuple(sorted(map(shown, paths)))
+        answer=answer, snapshot=snapshot, partial=behind or None, stale=tuple(sorted(map(path_text, paths)))
     )

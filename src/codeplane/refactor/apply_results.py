@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from codeplane.edit.engine import AppliedChanges
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.plan import Plan, differing_files
 from codeplane.refactor.plan_builder import PlanningResult
@@ -23,9 +23,9 @@ def blocked_result(found: PlanningResult, *, before: Plan | None = None) -> Refa
     if not failed:
         return None
     view = PlanView(found.plan)
-    changed = [*found.stale, *(map(shown, differing_files(before, found.plan)) if before is not None else ())]
+    changed = [*found.stale, *(map(path_text, differing_files(before, found.plan)) if before is not None else ())]
     changed = list(dict.fromkeys(changed))
-    files = [path for path in map(shown, sorted(found.plan.texts)) if path not in set(changed)]
+    files = [path for path in map(path_text, sorted(found.plan.texts)) if path not in set(changed)]
     return view.result("blocked", edits=found.plan.listed(), all_edits=False).model_copy(
         update={
             "preview": None,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 from codeplane.refactor.draft import Confidence
 
 _SHOWN_LEFT = 10
@@ -47,7 +47,7 @@ class DocEdits(Result):
         lines = [f"words: {changed}"] if changed else []
         if count:
             how = "to change: include=[documents] or [#NUMBER, …]"
-            lines.append(f"{counted(count, 'word')} left alone, less sure ({how}){_first_words(left, count, '#')}")
+            lines.append(f"{plural(count, 'word')} left alone, less sure ({how}){_first_words(left, count, '#')}")
         return "\n".join(lines)
 
     def text_after(self, *, changed: bool) -> str:
@@ -55,7 +55,7 @@ class DocEdits(Result):
         if changed:
             return f"words: {_words_by_file(self.matches)}"
         where = "in comments and documentation left alone, less sure"
-        return f"{counted(self.total, 'word')} {where}{_first_words(self.matches, self.total)}"
+        return f"{plural(self.total, 'word')} {where}{_first_words(self.matches, self.total)}"
 
 
 def _first_words(words: Sequence[DocMatch], count: int, sign: str = "") -> str:

@@ -9,7 +9,7 @@ from codeplane.edit.batch import Change
 from codeplane.edit.batch_delta import BatchDelta, compare_contents
 from codeplane.edit.delta import SemanticLines
 from codeplane.edit.file_state import state_of
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import FileChanged, InvalidArgument
 from codeplane.refactor.draft import Edit
 from codeplane.refactor.plan import Plan
@@ -50,7 +50,7 @@ def text_changes(plan: Plan, edits: Sequence[Edit]) -> tuple[list[Change], list[
     for path in sorted({*by_path, *moved, *plan.draft.removes}):
         if path not in plan.texts:
             whole.append(
-                f"{shown(path)} {f'moves to {shown(moved[path])}' if path in moved else 'is deleted'} as it is"
+                f"{path_text(path)} {f'moves to {path_text(moved[path])}' if path in moved else 'is deleted'} as it is"
             )
             continue
         before = plan.digests[path]
@@ -78,7 +78,7 @@ def semantic_lines(plan: Plan, edits: Sequence[Edit]) -> SemanticLines:
     """Return the lines that semantic edits change."""
     found: dict[str, set[int]] = {}
     for path, among in groupby((edit for edit in edits if edit.semantic), key=lambda edit: edit.path):
-        text, lines, line, at = plan.texts.get(path, b""), found.setdefault(shown(path), set()), 1, 0
+        text, lines, line, at = plan.texts.get(path, b""), found.setdefault(path_text(path), set()), 1, 0
         for edit in sorted(among, key=lambda edit: edit.start):
             line, at = line + text.count(b"\n", at, edit.start), edit.start
             lines.update(range(line, line + text.count(b"\n", edit.start, edit.end) + 1))
@@ -89,7 +89,7 @@ def _whole_file_changes(root: Path, path: str, new_path: str | None) -> list[Cha
     """Move or delete a link, or a file that is not text."""
     was = state_of(root, path)
     if was is None:
-        raise FileChanged(f"{shown(path)} is gone")
+        raise FileChanged(f"{path_text(path)} is gone")
     found = [Change(path=path, content=None, before=was.sha256)]
     if new_path is not None:
         content = os.fsencode((root / path).readlink()) if was.link else root / path
@@ -104,7 +104,7 @@ def splice(path: str, text: bytes, edits: Sequence[Edit]) -> bytes:
     parts, at = [], 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if edit.start < at or edit.end > len(text):
-            raise InvalidArgument(f"two edits of {shown(path)} are about the same text", hint="choose one of them")
+            raise InvalidArgument(f"two edits of {path_text(path)} are about the same text", hint="choose one of them")
         parts += [text[at : edit.start], _encode(path, text, edit.new).replace(b"\n", ending)]
         at = edit.end
     return b"".join([*parts, text[at:]])
@@ -117,6 +117,7 @@ def _encode(path: str, text: bytes, new: str) -> bytes:
         text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidArgument(
-            f"{shown(path)} is not written in UTF-8, so {new!r} cannot be put into it", hint="choose an ASCII name"
+            f"{path_text(path)} is not written in UTF-8, so {new!r} cannot be put into it",
+            hint="choose an ASCII name",
         ) from error
     return new.encode()

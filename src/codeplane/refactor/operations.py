@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import IndexNotReady, InvalidArgument, PolicyDenied
@@ -210,7 +210,7 @@ class RefactorOperations:
         blocked = await self._check_holds(plan, candidate or None)
         if blocked is not None:
             return blocked
-        texts = {shown(path): text for path, text in plan.texts.items()}
+        texts = {path_text(path): text for path, text in plan.texts.items()}
         wrong = proof_errors(
             request.proof,
             symbol=plan.spec.symbol,

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from codeplane.code.resolve.tier import TIERS, Tier
 from codeplane.edit.delta import Delta
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import ARE, plural
 from codeplane.refactor.doc_edits import DocEdits
 from codeplane.refactor.draft import Role
 
@@ -118,11 +118,11 @@ class AppliedInfo(Result):
 
 def edit_counts(applying: int, files: int, waiting: int, left: int, *, words: int = 0, decided: bool = False) -> str:
     """What is applied and what is not, each by itself; places that wait come last."""
-    counts = f"{counted(applying, 'certain edit')} in {counted(files, 'file')}"
-    counts += f" and {counted(words, 'word')} in comments and documentation" if words else ""
-    counts += f"; {counted(left, 'unlikely place', verbs=ARE)} left unless included" if left > 0 else ""
+    counts = f"{plural(applying, 'certain edit')} in {plural(files, 'file')}"
+    counts += f" and {plural(words, 'word')} in comments and documentation" if words else ""
+    counts += f"; {plural(left, 'unlikely place', verbs=ARE)} left unless included" if left > 0 else ""
     waits, was = ("waits for a decision", "wait for a decision"), ("was decided before", "were decided before")
-    return counts + (f"; {counted(waiting, 'place', verbs=was if decided else waits)}" if waiting else "")
+    return counts + (f"; {plural(waiting, 'place', verbs=was if decided else waits)}" if waiting else "")
 
 
 def manifest_level(

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.clock import rfc3339
 from codeplane.refactor.doc_edits import DocEdits, DocMatch
 from codeplane.refactor.draft import Capsule, Danger
@@ -99,7 +99,7 @@ class PlanView:
         page = [edit for edit in edits[start : start + limit] if edit.edit.semantic]
         edits = [edit for edit in edits if edit.edit.semantic]
         applying = [edit.edit for edit in edits if edit.applies]
-        moves = [f"{shown(move.path)} → {shown(move.new_path)}" for move in plan.draft.moves]
+        moves = [f"{path_text(move.path)} → {path_text(move.new_path)}" for move in plan.draft.moves]
         paths = {*(edit.path for edit in applying), *(move.path for move in plan.draft.moves), *plan.draft.removes}
         return RefactorPreview(
             files_affected=len(paths) + len(plan.draft.creates),
@@ -108,8 +108,8 @@ class PlanView:
             applying=len(applying),
             contexts_used=plan.contexts,
             moves=tuple(moves[:_MAX_NAMED]),
-            creates=tuple(shown(created.path) for created in plan.draft.creates[:_MAX_NAMED]),
-            removes=tuple(map(shown, plan.draft.removes[:_MAX_NAMED])),
+            creates=tuple(path_text(created.path) for created in plan.draft.creates[:_MAX_NAMED]),
+            removes=tuple(map(path_text, plan.draft.removes[:_MAX_NAMED])),
         )
 
     def edit(self, listed: ListedEdit) -> EditInfo:
@@ -118,7 +118,7 @@ class PlanView:
         line, column = self.place(edit.path, edit.start)
         return EditInfo(
             id=listed.number,
-            path=shown(edit.path),
+            path=path_text(edit.path),
             line=line,
             column=column,
             old=self._plan.texts[edit.path][edit.start : edit.end].decode("utf-8", "replace"),
@@ -136,7 +136,7 @@ class PlanView:
         return tuple(
             OpenPlace(
                 id=place.number,
-                path=shown(place.edit.path),
+                path=path_text(place.edit.path),
                 line=self.place(place.edit.path, place.edit.start)[0],
                 tier=place.edit.tier,
                 content=self._content(place.edit.path, place.edit.start),
@@ -151,7 +151,7 @@ class PlanView:
         tiers: Counter[str] = Counter(edit.edit.tier for edit in edits if edit.edit.semantic)
         return Manifest(
             files_scanned=coverage.files_scanned,
-            unparsed=tuple(map(shown, coverage.unparsed[:_MAX_NAMED])),
+            unparsed=tuple(map(path_text, coverage.unparsed[:_MAX_NAMED])),
             truncated=coverage.truncated,
             tiers=dict(tiers),
             proposed=sum(not edit.applies for edit in edits),
@@ -159,7 +159,7 @@ class PlanView:
                 RiskInfo(
                     kind=danger.kind,
                     what=danger.what,
-                    path=shown(danger.path) if danger.path is not None else None,
+                    path=path_text(danger.path) if danger.path is not None else None,
                     line=self._line(danger.path, danger.offset),
                     count=danger.count,
                 )
@@ -191,7 +191,7 @@ class PlanView:
         line, column = self.place(edit.path, edit.start)
         return DocMatch(
             id=listed.number,
-            file=shown(edit.path),
+            file=path_text(edit.path),
             line=line,
             column=column,
             old=self._plan.texts[edit.path][edit.start : edit.end].decode("utf-8", "replace"),
@@ -227,7 +227,7 @@ class PlanView:
         """Return the evidence and the failed checks; `first`: the files to name before others."""
         plan, draft = self._plan, self._plan.draft
         most = _MAX_NAMED if not failed else _MAX_FAILED
-        named = dict.fromkeys([*first, *map(shown, sorted(plan.texts))])
+        named = dict.fromkeys([*first, *map(path_text, sorted(plan.texts))])
         return Witness(
             bounds=Bounds(
                 files_scanned=tuple(named)[:most],
@@ -238,7 +238,7 @@ class PlanView:
             facts=tuple(
                 WitnessFact(
                     fact_type=fact.fact_type,
-                    location=Location(file=shown(fact.path), line=self.place(fact.path, fact.offset)[0]),
+                    location=Location(file=path_text(fact.path), line=self.place(fact.path, fact.offset)[0]),
                     content=self._content(fact.path, fact.offset),
                     provenance=fact.provenance,
                     confidence=1.0 if fact.provenance == "semantic" else 0.9,
@@ -278,7 +278,7 @@ class PlanView:
                 question=capsule.question,
                 stop_rule=capsule.stop_rule,
                 places=tuple(
-                    Location(file=shown(path), line=self.place(path, offset)[0])
+                    Location(file=path_text(path), line=self.place(path, offset)[0])
                     for path, offset in capsule.places[:_MAX_MATCHES]
                     if path in self._plan.texts
                 ),
@@ -291,11 +291,11 @@ class PlanView:
         return Divergence(
             conflicting_hunks=tuple(
                 ConflictInfo(
-                    path=shown(conflict.edit.path),
+                    path=path_text(conflict.edit.path),
                     line=self.place(conflict.edit.path, conflict.edit.start)[0],
                     contexts=tuple(context for context, _ in conflict.meanings),
                     hunks=tuple(
-                        ContextHunk(context=context, content=f"leads to {shown(file)}")
+                        ContextHunk(context=context, content=f"leads to {path_text(file)}")
                         for context, file in conflict.meanings
                     ),
                 )

@@ -6,9 +6,9 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.edit.write_files import summary
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 from codeplane.refactor.doc_edits import DocEdits
 from codeplane.refactor.draft import GRAVE
 from codeplane.refactor.plan_info import (
@@ -122,7 +122,7 @@ class RefactorResult(Result):
 
     def _choice_lines(self) -> list[str]:
         """What is not decided, and the calls that decide it."""
-        places = counted(self.open_places, "place", verbs=("may be a use", "may be uses"))
+        places = plural(self.open_places, "place", verbs=("may be a use", "may be uses"))
         call = f"{self._operation} refactor_id={self.refactor_id}" + (
             f" candidate={self.candidate}" if self.candidate else ""
         )
@@ -146,7 +146,7 @@ class RefactorResult(Result):
         counts = edit_counts(
             preview.applying, preview.files_affected, self.open_places, left, words=words, decided=decided
         )
-        in_files = f" in {counted(self.open_files, 'file')}" if self.open_files > 1 else ""
+        in_files = f" in {plural(self.open_files, 'file')}" if self.open_files > 1 else ""
         return f"{self.title}: {counts}{in_files}"
 
     def _choices(self) -> str:
@@ -157,7 +157,7 @@ class RefactorResult(Result):
         assert self.preview is not None
         lines = [f"move {move}" for move in self.preview.moves[:20]]
         if len(self.preview.moves) > 20:
-            lines.append(f"… and {counted(len(self.preview.moves) - 20, 'more file', verbs=('moves', 'move'))}")
+            lines.append(f"… and {plural(len(self.preview.moves) - 20, 'more file', verbs=('moves', 'move'))}")
         lines += [f"create {created}" for created in self.preview.creates] + [
             f"delete {path}" for path in self.preview.removes
         ]
@@ -297,7 +297,7 @@ class RefactorResult(Result):
         if applied.not_applied:
             places = " ".join(f"{edit.path}:{edit.line}" for edit in applied.proposals[:_SHOWN_LEFT])
             more = f" and {applied.not_applied - _SHOWN_LEFT:,} more" if applied.not_applied > _SHOWN_LEFT else ""
-            lines.append(f"left alone, {counted(applied.not_applied, 'place')} not sure: {places}{more}")
+            lines.append(f"left alone, {plural(applied.not_applied, 'place')} not sure: {places}{more}")
         lines += [applied.doc_updates_left.text_after(changed=False)] if applied.doc_updates_left is not None else []
         lines += self._risks()
         if applied.affected_tests:

@@ -11,7 +11,7 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.syntax_trees import SyntaxTrees
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import IndexNotReady
 from codeplane.refactor.draft import UNPARSED_USE, Danger, Draft
 
@@ -42,7 +42,7 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
     late = sorted(path for path in world.missing if path not in problems and path not in unread)
     if late and own is None:
         # It was parsed while the plan was made, which did not see its names.
-        raise IndexNotReady(f"{shown(late[0])} changed, and was read while this was planned")
+        raise IndexNotReady(f"{path_text(late[0])} changed, and was read while this was planned")
     for path in sorted({*store.problems(), *unread, *_grammars(world, draft)}):
         if own is not None and path != own:
             continue
@@ -51,14 +51,14 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
             continue
         if world.facts(path) is not None:
             if own is None and path in unread and pattern.search(world.text(path)):
-                raise IndexNotReady(f"{shown(path)} changed, and its names are not indexed yet")
+                raise IndexNotReady(f"{path_text(path)} changed, and its names are not indexed yet")
             continue
         if place := pattern.search(world.text(path)):
             found += 1
             if found > _MOST:
                 yield Danger(kind=UNPARSED_USE, what=f"and more than {_MOST} files that could not be parsed")
                 return
-            what = f"{shown(path)} could not be parsed, and says {place[0].decode(errors='replace')}"
+            what = f"{path_text(path)} could not be parsed, and says {place[0].decode(errors='replace')}"
             yield Danger(kind=UNPARSED_USE, what=what, path=path, offset=place.start())
 
 
@@ -101,7 +101,7 @@ def _in_broken_stretches(world: World, draft: Draft, pattern: re.Pattern[bytes])
         for match in pattern.finditer(world.text(path)):
             if (path, match.start()) in covered or not _is_broken(trees.node(path, match.start(), match.end())):
                 continue
-            what = f"a part of {shown(path)} could not be parsed, and says {match[0].decode(errors='replace')}"
+            what = f"a part of {path_text(path)} could not be parsed, and says {match[0].decode(errors='replace')}"
             yield Danger(kind=UNPARSED_USE, what=what, path=path, offset=match.start())
             found += 1
             if found == _MOST:

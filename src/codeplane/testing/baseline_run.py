@@ -8,9 +8,9 @@ from pathlib import Path
 import pygit2
 
 from codeplane.kernel.clock import Clock, rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, SandboxMissing, TooLarge
 from codeplane.kernel.ids import new_id
+from codeplane.kernel.plural import plural
 from codeplane.testing.baseline import Baseline, Baselines, Comparison, FailedCase, Verdict, compare
 from codeplane.testing.command import Filters
 from codeplane.testing.commit_copy import CommitCopy, Head, copy_tree, read_head, targets_in_tree
@@ -187,7 +187,7 @@ class BaselineRuns:
 
 def _absent(wanted: Sequence[TargetSelection], present: set[str]) -> tuple[str, ...]:
     absent = len(wanted) - len(present)
-    return (f"{counted(absent, 'target')} not there yet",) if absent else ()
+    return (f"{plural(absent, 'target')} not there yet",) if absent else ()
 
 
 async def _unobserved_state(before: EnvironmentState) -> tuple[str, EnvironmentState]:

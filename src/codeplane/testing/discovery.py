@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Protocol
 
 from codeplane.code.languages.registry import languages
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import IndexedFile
 from codeplane.kernel.config import CustomRunner, TestsConfig
 from codeplane.kernel.errors import ConfigInvalid
@@ -276,7 +276,7 @@ class Discovery:
         language = languages().of(known.path)
         runner = runners().get(custom.runner)
         return Target(
-            target_id=shown(known.path),
+            target_id=path_text(known.path),
             path=known.path,
             root="",
             language=language.name if language is not None else "",
@@ -329,7 +329,7 @@ def _known_target(
             words = ("--bins",) if is_binary else ("--lib",)
             path = target_id = _join(root, "src/main.rs" if is_binary else "src/lib.rs")
     return Target(
-        target_id=shown(target_id),
+        target_id=path_text(target_id),
         path=path,
         root=root,
         language=language or "csharp",

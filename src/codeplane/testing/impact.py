@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.world import World
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotGit
+from codeplane.kernel.plural import plural
 from codeplane.query.knowledge import Knowledge
 from codeplane.testing.changes import Changes, Lines
 from codeplane.testing.import_graph import ImportCache, ImportGraph, Step
@@ -139,7 +139,7 @@ class Impact:
             if not _is_code(path):
                 for user in files_mentioning(snapshot, path):
                     if user not in seeds:
-                        mentions[user] = f"names {shown(path.rpartition('/')[2])}"
+                        mentions[user] = f"names {path_text(path.rpartition('/')[2])}"
         steps = imports.files_reaching([*seeds, *mentions])
         found: dict[str, Reached] = {}
         for target in targets:
@@ -196,7 +196,7 @@ class Impact:
             for path in settings:
                 folder = path.rpartition("/")[0]
                 if not folder or target.path.startswith(f"{folder}/"):
-                    reason = f"{shown(path)} has settings for it"
+                    reason = f"{path_text(path)} has settings for it"
                     found[target.target_id] = Reached(path=target.target_id, reason=reason, distance=1)
             if any(path in changed for path in target.files) and _is_test_itself(target):
                 found[target.target_id] = Reached(path=target.target_id, reason="changed itself", distance=0)
@@ -210,9 +210,9 @@ def _by_import(target: Target, step: Step, steps: Mapping[str, Step], mentions: 
         chain.append(at.through)
         at = steps[at.through]
     last = chain[-1] if chain else target.path
-    reason = " → ".join(["imports " + shown(chain[0]), *map(shown, chain[1:])]) if chain else "changed itself"
+    reason = " → ".join(["imports " + path_text(chain[0]), *map(path_text, chain[1:])]) if chain else "changed itself"
     if at.through:
-        reason += f" → … ({counted(step.distance, 'import')})"
+        reason += f" → … ({plural(step.distance, 'import')})"
     elif last in mentions:
         reason = f"{reason}, which {mentions[last]}" if chain else mentions[last]
     return Reached(path=target.target_id, reason=reason, distance=step.distance + (last in mentions))
@@ -233,5 +233,5 @@ def _sort_reached(found: Iterable[Reached]) -> tuple[Reached, ...]:
 
 
 def _list_paths(changed: Mapping[str, Lines]) -> str:
-    names = [shown(path) for path in sorted(changed)[:3]]
+    names = [path_text(path) for path in sorted(changed)[:3]]
     return ", ".join(names) + (" …" if len(changed) > 3 else "")

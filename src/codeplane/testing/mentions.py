@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.testing.changes import Lines
 from codeplane.testing.target import Target
@@ -53,9 +53,9 @@ def targets_built_with(targets: Sequence[Target], changed: Iterable[str]) -> Ite
                 continue
             unit = target.runner.unit
             if unit == "package" and target.path == folder:
-                yield target, f"in the package of {shown(path)}"
+                yield target, f"in the package of {path_text(path)}"
             elif unit == "crate" and (not target.root or path.startswith(f"{target.root}/")):
-                yield target, f"in the crate of {shown(path)}"
+                yield target, f"in the crate of {path_text(path)}"
 
 
 def targets_naming(
@@ -74,7 +74,7 @@ def targets_naming(
         for other, target in files.items():
             named = other.rpartition("/")[2].partition(".")[0].lower()
             if len(stem) >= 3 and target.language == language.name and _is_after(named, stem):
-                yield target, f"is called after {shown(path)}"
+                yield target, f"is called after {path_text(path)}"
         facts = world.facts(path)
         names = (
             [definition.name for definition in facts.definitions if definition.kind in _PARTS]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from codeplane.kernel.counted import counted
+from codeplane.kernel.plural import plural
 from codeplane.testing.case import BAD, Case, CaseStatus
 from codeplane.testing.command import Filters
 from codeplane.testing.output_errors import USAGE, is_interrupted, last_error
@@ -124,7 +124,7 @@ def outcome_of(
 def not_run(wanted: TargetSelection, why: str) -> Outcome:
     """Return the outcome of a target that was not started, or not finished, when the run ended."""
     count = wanted.target.test_count
-    about = f" (about {counted(count, 'test')})" if count and not wanted.names else ""
+    about = f" (about {plural(count, 'test')})" if count and not wanted.names else ""
     return Outcome(wanted=wanted, status="skipped", cases=(), seconds=0.0, note=f"not run: {why}{about}", ran=False)
 
 

@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 from codeplane.testing.case import CaseStatus
 
 RunStatus = Literal["running", "completed", "cancelled", "failed"]
@@ -63,10 +63,10 @@ class DiscoverResult(Result):
         if not self.total:
             return "[no tests found]"
         head = ", ".join(f"{count} {name}" for name, count in self.runners.items())
-        lines = [f"{counted(self.total, 'target')}: {head}"]
+        lines = [f"{plural(self.total, 'target')}: {head}"]
         lines += [f"not found: {runner}" for runner in self.missing_runners]
         for target in self.targets:
-            tests = f" {counted(target.test_count, 'test')}" if target.test_count is not None else ""
+            tests = f" {plural(target.test_count, 'test')}" if target.test_count is not None else ""
             runner_text = (
                 f" [{target.runner}{f' in {target.root}' if target.root else ''}]"
                 if len(self.runners) > 1 or target.root
@@ -250,7 +250,7 @@ class RunResult(Result):
             text = first.text()
             if others:
                 is_target = all(failure.test == failure.target_id for failure in others)
-                what = counted(len(others), "more target" if is_target else "more test")
+                what = plural(len(others), "more target" if is_target else "more test")
                 text += f"\n  … the same in {what}: {_list_names([failure.test for failure in others])}"
             if shown and size + len(text) > _SHOWN_CHARS:
                 break
@@ -279,11 +279,11 @@ class RunResult(Result):
         tests += [f"{summary.tests_skipped} skipped"] if summary.tests_skipped else []
         count = progress.total - progress.unmatched
         done = progress.completed - progress.unmatched
-        over = counted(count, "target") if done == count else f"{done} of {counted(count, 'target')}"
+        over = plural(count, "target") if done == count else f"{done} of {plural(count, 'target')}"
         if progress.unmatched and count:
             over += f" (no match in {progress.unmatched} more)"
         elif progress.unmatched:
-            tests, over = ["nothing ran"], counted(progress.unmatched, "target")
+            tests, over = ["nothing ran"], plural(progress.unmatched, "target")
         elif not summary.tests and (self.errors or not progress.total):
             tests = ["nothing ran"]
         total = len(self.failures) + self.more_failures

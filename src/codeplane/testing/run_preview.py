@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import join
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.operation import Preview
 from codeplane.testing.code_state import code_state
@@ -46,7 +46,7 @@ def _commands(
     for selection in wanted:
         groups.setdefault(selection.process_key or selection, []).append(selection)
     commands = [
-        f"in {shown(str(root / group[0].target.root))}:\n  {_command(group, programs, filters, offline=offline)}"
+        f"in {path_text(str(root / group[0].target.root))}:\n  {_command(group, programs, filters, offline=offline)}"
         for group in list(groups.values())[:_MAX_COMMANDS]
     ]
     if len(groups) > _MAX_COMMANDS:
@@ -66,5 +66,5 @@ def _command(wanted: Sequence[TargetSelection], programs: Programs, filters: Fil
         text = join([_REPORTER if word == reporter else word for word in command])
     else:
         text = f"{target.runner_name} (not found)"
-    text = shown(text)
+    text = path_text(text)
     return text if len(text) <= _MAX_COMMAND else f"{text[:_MAX_COMMAND]} … and {len(text) - _MAX_COMMAND} characters"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from codeplane.edit.history.mutation_record import Kind, MutationRecord, State
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.short_ids import fits, match_id
@@ -89,7 +89,7 @@ class MutationStore:
             record = self.get(match_id(mutation_id, known, "mutation", error)) if known else None
         if record is None:
             raise error(
-                f"{shown(mutation_id)} is not kept, or not any more: {self.retention}",
+                f"{path_text(mutation_id)} is not kept, or not any more: {self.retention}",
                 hint="see mutation_list for what is kept",
             )
         return record

@@ -14,17 +14,17 @@ from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.undo.preview import MUTATION, UndoPreview
 from codeplane.edit.undo.visibility import require_visible, visible_mutations
 from codeplane.edit.write_files import summary
-from codeplane.index.files.paths import escape_bytes, shown
+from codeplane.index.files.paths import escape_bytes, path_text
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import CALL_STARTED
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CannotUndo, CodePlaneError
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.plural import plural
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _NAMED = 20
@@ -88,7 +88,7 @@ class MutationInfo(Result):
 
     def text(self) -> str:
         lines = f", +{self.insertions} -{self.deletions}" if self.insertions is not None else ""
-        files = f" ({counted(self.files, 'file')}{lines})" if self.files else ""
+        files = f" ({plural(self.files, 'file')}{lines})" if self.files else ""
         by = f" by {self.actor}" if self.actor else ""
         return f"{self.mutation_id} {self.at[:19]} {self.state} {self.what}{files}{by}"
 
@@ -312,5 +312,5 @@ def _info(record: MutationRecord) -> MutationInfo:
         files=len(record.paths),
         insertions=stats.insertions,
         deletions=stats.deletions,
-        paths=tuple(shown(path) for path in record.paths[:_NAMED]),
+        paths=tuple(path_text(path) for path in record.paths[:_NAMED]),
     )

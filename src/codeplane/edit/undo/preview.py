@@ -7,10 +7,10 @@ from pathlib import Path
 from codeplane.edit.history.mutation_record import FileVersions, MutationRecord, Reversal
 from codeplane.edit.undo.show import file_change
 from codeplane.git.read.hidden_paths import HiddenPaths
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Preview
+from codeplane.kernel.plural import plural
 from codeplane.kernel.secret_paths import SecretRules
 
 # The mutation that the approved call must undo, whatever happened in the session since.
@@ -35,11 +35,11 @@ class UndoPreview:
         if is_undo:
             versions = [_swap(file) for file in versions]
         files = await asyncio.to_thread(lambda: [*self._files(versions)])
-        head = f"{record.mutation_id} of {rfc3339(record.at_ns)[:19]}, {counted(len(record.paths), 'file')}"
-        more = [f"and {counted(len(record.paths) - _MAX_FILES, 'more file')}"] if len(record.paths) > _MAX_FILES else []
+        head = f"{record.mutation_id} of {rfc3339(record.at_ns)[:19]}, {plural(len(record.paths), 'file')}"
+        more = [f"and {plural(len(record.paths) - _MAX_FILES, 'more file')}"] if len(record.paths) > _MAX_FILES else []
         others = reversal.other_changes(record) if reversal is not None else ()
         return Preview(
-            summary=f"{'Undo' if is_undo else 'Redo'} {shown(record.what)}",
+            summary=f"{'Undo' if is_undo else 'Redo'} {path_text(record.what)}",
             body="\n".join([head, *others, *files, *more]),
             pins={MUTATION: record.mutation_id},
         )

@@ -13,7 +13,7 @@ from codeplane.edit.line_diff import diff_lines, split_lines, unified_diff
 from codeplane.edit.text import Text
 from codeplane.edit.undo.visibility import require_visible
 from codeplane.git.read.hidden_paths import HiddenPaths
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
@@ -131,7 +131,9 @@ def file_change(file: FileVersions, *, hidden: bool, room: int) -> FileSide:
     action: Literal["created", "updated", "deleted", "moved"] = (
         "moved" if file.old_path else "created" if not file.was_there else "updated" if file.is_there else "deleted"
     )
-    plain = FileSide(path=shown(file.path), action=action, old_path=shown(file.old_path) if file.old_path else None)
+    plain = FileSide(
+        path=path_text(file.path), action=action, old_path=path_text(file.old_path) if file.old_path else None
+    )
     if hidden:
         return plain.model_copy(update={"note": "its content is left out by the rules for secrets or by .cplignore"})
     if file.note:

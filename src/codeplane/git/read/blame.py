@@ -10,14 +10,14 @@ from codeplane.git.read.commit_info import Author, moment
 from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.pages import PagedRequest, Pages
 from codeplane.git.read.reader import GitReader
-from codeplane.index.files.paths import canonical, shown
+from codeplane.index.files.paths import canonical, path_text
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import GitRefused, InvalidArgument, NotFound, RefNotFound
 from codeplane.kernel.ids import digest
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 
 _SHORT = 9
 _TOO_FEW = re.compile(r"has only (\d+) lines?")
@@ -88,18 +88,20 @@ class BlameOperations:
         printed = "\n".join(hunk.model_dump_json() for hunk in hunks).encode()
         state = digest(printed + b"\n".join(line for line in output.out.split(b"\n") if line.startswith(b"\t")))
         page = self._pages.page(call, request, hunks, limit=request.limit, state=state)
-        return BlameResult(path=shown(path), hunks=tuple(page.items), pagination=page.pagination)
+        return BlameResult(path=path_text(path), hunks=tuple(page.items), pagination=page.pagination)
 
     async def _explain(self, error: GitRefused, request: BlameRequest, path: str) -> Exception:
         """Return the error that tells the caller what is wrong with the request."""
         if match := _TOO_FEW.search(error.message):
-            lines = counted(int(match[1]), "line")
-            return InvalidArgument(f"{shown(path)} has {lines}", hint="send a line_range within them")
+            lines = plural(int(match[1]), "line")
+            return InvalidArgument(f"{path_text(path)} has {lines}", hint="send a line_range within them")
         if await self._reader.head() is None:
             return RefNotFound("the repository has no commits yet", hint="commit first")
         if "no such path" in error.message or "cannot stat path" in error.message:
             where = f"in {request.ref}" if request.ref else "in the last commit"
-            return NotFound(f"there is no file {shown(path)!r} {where}", hint="git_log with paths tells where it was")
+            return NotFound(
+                f"there is no file {path_text(path)!r} {where}", hint="git_log with paths tells where it was"
+            )
         return error
 
 
@@ -152,7 +154,7 @@ def _hunk(oid: str, number: int, count: int, facts: dict[str, str], path: str) -
         short_oid=oid[:_SHORT] if committed else None,
         author=author if committed else None,
         message=facts.get("summary", "") if committed else "",
-        old_path=shown(old) if committed and old != path else None,
+        old_path=path_text(old) if committed and old != path else None,
         boundary="boundary" in facts,
     )
 

@@ -2,7 +2,7 @@
 
 import pygit2
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.operation import Result
 
 
@@ -37,7 +37,7 @@ _KINDS = {
 
 def conflict(path: str, oids: dict[int, str]) -> Conflict:
     """Build a conflict from the object ids of the index stages that exist."""
-    return Conflict(path=shown(path), ancestor_oid=oids.get(1), ours_oid=oids.get(2), theirs_oid=oids.get(3))
+    return Conflict(path=path_text(path), ancestor_oid=oids.get(1), ours_oid=oids.get(2), theirs_oid=oids.get(3))
 
 
 def conflicts(repository: pygit2.Repository) -> tuple[Conflict, ...]:

@@ -12,7 +12,7 @@ from codeplane.git.read.pages import PagedRequest, Pages
 from codeplane.git.read.patch import DIFF_OPTIONS, FilePatch, parse_patch
 from codeplane.git.read.reader import GitReader
 from codeplane.git.read.status import status
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import GitRefused, InvalidArgument
@@ -107,7 +107,7 @@ class DiffOperations:
             stats=diff_stats(differences.files),
             stat_only=request.stat_only,
             staged_not_shown=now.staged if now and sides.of_index else 0,
-            untracked=tuple(shown(path) for path in untracked[:_NAMED]),
+            untracked=tuple(path_text(path) for path in untracked[:_NAMED]),
             untracked_count=len(untracked),
             pagination=self._pages.pagination(call, request, page.next, state=differences.state),
         )

@@ -6,9 +6,9 @@ from typing import Literal
 
 from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.patch import FilePatch, Origin, PatchHunk, PatchLine
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 
 MAX_BYTES = 16 * 1024
 MAX_FILES = 500
@@ -107,7 +107,7 @@ class Stats(Result):
     deletions: int
 
     def text(self) -> str:
-        return f"{counted(self.files_changed, 'file')} +{self.insertions} -{self.deletions}"
+        return f"{plural(self.files_changed, 'file')} +{self.insertions} -{self.deletions}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ def _note(file: FilePatch, hunks: Sequence[Hunk], line: int, rest: int) -> str |
     if line:
         notes.append("continued")
     if rest:
-        notes.append(f"{counted(rest, 'more line')} on the next page")
+        notes.append(f"{plural(rest, 'more line')} on the next page")
     elif not file.whole:
         notes.append("the difference is too large to be read to here; ask with this path alone in paths")
     if any(len(shown_line.content) > MAX_LINE for hunk in hunks for shown_line in hunk.lines):
@@ -231,9 +231,9 @@ def _file(file: FilePatch, hunks: Sequence[Hunk], note: str | None) -> DiffFile:
     moded = file.old_mode != file.new_mode
     return DiffFile.model_validate(
         {
-            "path": shown(file.path),
+            "path": path_text(file.path),
             "status": file.status,
-            "old_path": shown(file.old_path) if file.old_path is not None else None,
+            "old_path": path_text(file.old_path) if file.old_path is not None else None,
             "old_mode": file.old_mode if moded and file.old_mode != _ABSENT else None,
             "new_mode": file.new_mode if moded and file.new_mode != _ABSENT else None,
             "similarity": file.similarity,

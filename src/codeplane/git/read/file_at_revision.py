@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.reader import GitReader
-from codeplane.index.files.paths import canonical, shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import canonical, path_text
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 
 MAX_BYTES = 16 * 1024
 _MAX_FILE = 16 * 1024 * 1024
@@ -34,7 +34,7 @@ class FileAtRevision(Result):
         if self.note is not None and not self.content:
             return f"== {self.path}: {self.note}"
         whole = self.end - self.start + 1 == self.line_count
-        count = f"({counted(self.line_count, 'line')})"
+        count = f"({plural(self.line_count, 'line')})"
         lines = count if whole else f":{self.start}-{self.end} of {self.line_count}"
         return f"== {self.path} {lines}" + (f" {self.note}" if self.note else "") + f"\n{self.content}"
 
@@ -48,7 +48,7 @@ class FolderAtRevision(Result):
     total: int
 
     def text(self) -> str:
-        return "\n".join([f"== {self.path or '.'}/ ({counted(self.total, 'entry')})", *self.entries])
+        return "\n".join([f"== {self.path or '.'}/ ({plural(self.total, 'entry')})", *self.entries])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class RevisionEntry:
 
     def page(self, first: int) -> tuple[FileAtRevision | FolderAtRevision, int | None]:
         """Return the page that starts at a line or entry, and where the next page starts."""
-        name = shown(self.path)
+        name = path_text(self.path)
         if self.entries is not None:
             entries = self.entries[first : first + _MAX_ENTRIES]
             after = first + len(entries)
@@ -143,7 +143,7 @@ async def read_at_revision(reader: GitReader, revision: str, path: str) -> Revis
     records = (await reader.run("ls-tree", "-z", commit, "--", path)).records()
     if not records:
         raise NotFound(
-            f"there is no {shown(path)!r} in {commit[:9]}", hint=f"git_show with ref {revision}: lists its root"
+            f"there is no {path_text(path)!r} in {commit[:9]}", hint=f"git_show with ref {revision}: lists its root"
         )
     mode, kind, oid = records[0].partition(b"\t")[0].decode().split(" ")
     if kind == "tree":
@@ -158,7 +158,7 @@ async def _in_index(reader: GitReader, stage: str, path: str) -> RevisionEntry:
         if os.fsdecode(name) == path and at == stage:
             return await _file(reader, path, oid, mode)
     where = "in the index" if stage == "0" else f"at stage {stage} of the index: it is in no such conflict"
-    raise NotFound(f"{shown(path)!r} is not {where}", hint="see git_status")
+    raise NotFound(f"{path_text(path)!r} is not {where}", hint="see git_status")
 
 
 async def _file(reader: GitReader, path: str, oid: str, mode: str) -> RevisionEntry:
@@ -172,7 +172,7 @@ async def _folder(reader: GitReader, path: str, tree: str, mode: str) -> Revisio
     entries = []
     for entry in (await reader.run("ls-tree", "-z", tree)).records():
         facts, _, name = entry.partition(b"\t")
-        entries.append(shown(os.fsdecode(name)) + ("/" if b" tree " in facts else ""))
+        entries.append(path_text(os.fsdecode(name)) + ("/" if b" tree " in facts else ""))
     return RevisionEntry(path=path, oid=tree.removesuffix("^{tree}"), mode=mode, entries=tuple(entries))
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from codeplane.git.read.reader import GitReader
 from codeplane.git.read.status import status
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import CodePlaneError
 
 GitStatus = Literal["clean", "modified", "untracked"]
@@ -23,8 +23,8 @@ def file_status_reader(reader: GitReader) -> Callable[[Sequence[str]], Awaitable
         except CodePlaneError:
             return {}
         by_path: dict[str, GitStatus] = dict.fromkeys(paths, "untracked")
-        by_path |= {shown(os.fsdecode(name)): "clean" for name in tracked.records()}
-        by_path |= {shown(record.path): "modified" for record in changed.records if not record.is_untracked}
+        by_path |= {path_text(os.fsdecode(name)): "clean" for name in tracked.records()}
+        by_path |= {path_text(record.path): "modified" for record in changed.records if not record.is_untracked}
         return {path: by_path[path] for path in paths}
 
     return states

@@ -5,9 +5,9 @@ import signal
 from collections.abc import Sequence
 
 from codeplane.git.read.partial_clone import MISSING_OBJECTS_HINT
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import ARE, counted
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, NotGit, RefNotFound, RemoteFailed, StorageFull
+from codeplane.kernel.plural import ARE, plural
 
 _MAX_WORDS = 1500
 _NAMED = 10
@@ -166,14 +166,16 @@ def exit_reason(code: int) -> str:
 
 def conflict_error(paths: Sequence[str]) -> GitBusy:
     """Return the error that lists the files in conflict."""
-    count = f"{counted(len(paths), 'file', verbs=ARE)} in conflict"
-    return GitBusy(f"{count}: {name_first(paths)}", hint=_RESOLVE, details={"conflicts": [*map(shown, paths[:_NAMED])]})
+    count = f"{plural(len(paths), 'file', verbs=ARE)} in conflict"
+    return GitBusy(
+        f"{count}: {name_first(paths)}", hint=_RESOLVE, details={"conflicts": [*map(path_text, paths[:_NAMED])]}
+    )
 
 
 def name_first(names: Sequence[str]) -> str:
     """Join the first names and say how many more there are."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"{', '.join(shown(name) for name in names[:_NAMED])}{more}"
+    return f"{', '.join(path_text(name) for name in names[:_NAMED])}{more}"
 
 
 def _strip_advice(words: str) -> str:

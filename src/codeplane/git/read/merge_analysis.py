@@ -10,9 +10,9 @@ from pydantic import Field
 from codeplane.git.read.conflict import Conflict, conflict
 from codeplane.git.read.reader import GitReader
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 
 Analysis = Literal["up_to_date", "fastforward", "normal", "unrelated", "unborn"]
@@ -39,13 +39,13 @@ class MergeAnalysisResult(Result):
     def text(self) -> str:
         head = self.analysis.replace("_", " ")
         if self.analysis in ("normal", "unrelated", "fastforward"):
-            head += f": {counted(self.behind, 'commit')} to merge, {self.ahead} of our own"
+            head += f": {plural(self.behind, 'commit')} to merge, {self.ahead} of our own"
         if self.merge_base:
             head += f", base {self.merge_base[:9]}"
         if self.conflicts is None:
             return f"{head}; conflicts not known: this git cannot try a merge"
         if self.analysis in ("normal", "unrelated"):
-            head += f"; {counted(len(self.conflicts), 'conflict') if self.conflicts else 'no conflicts'}"
+            head += f"; {plural(len(self.conflicts), 'conflict') if self.conflicts else 'no conflicts'}"
         return "\n".join([head, *(conflict.text() for conflict in self.conflicts)])
 
 

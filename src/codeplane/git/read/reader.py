@@ -12,7 +12,7 @@ from pathlib import Path
 from codeplane.git.read.git_error import exit_reason
 from codeplane.git.read.repository import bare_repository_error, git_dir_of, open_error
 from codeplane.git.read.submodule_guard import skip_submodules
-from codeplane.index.files.paths import canonical, shown
+from codeplane.index.files.paths import canonical, path_text
 from codeplane.kernel.errors import (
     CodePlaneError,
     DeadlineExceeded,
@@ -190,7 +190,7 @@ class GitReader:
         for command in (("ls-files", "-z"), *(("ls-tree", "-z", tree) for tree in trees)):
             if (await self.run(*command, "--", *paths, max_bytes=1)).out:
                 return
-        named = ", ".join(shown(path) for path in paths[:5])
+        named = ", ".join(path_text(path) for path in paths[:5])
         raise NotFound(f"git knows nothing of {named}", hint="list_dir shows what is there")
 
     def _any_exists(self, paths: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from pydantic import Field
 from codeplane.git.read.commit_info import moment
 from codeplane.git.read.pages import Page, PagedRequest, Pages
 from codeplane.git.read.reader import GitReader
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.ids import digest
@@ -135,7 +135,7 @@ class RefOperations:
         current = out.out.decode("utf-8", "backslashreplace").strip() or None
         return BranchesResult(
             branches=tuple(_branch(details[name], current) for name in page.items if name in details),
-            current=shown(current.removeprefix("refs/heads/")) if current else None,
+            current=path_text(current.removeprefix("refs/heads/")) if current else None,
             head_commit=head,
             total=page.pagination.total_estimate or 0,
             pagination=page.pagination,
@@ -185,24 +185,24 @@ def _branch(fields: Sequence[str], current: str | None) -> Branch:
     ahead, behind = _AHEAD.search(track), _BEHIND.search(track)
     tracked = bool(upstream) and not gone
     return Branch(
-        name=shown(name.removeprefix("refs/heads/").removeprefix("refs/remotes/")),
+        name=path_text(name.removeprefix("refs/heads/").removeprefix("refs/remotes/")),
         oid=oid,
         short_oid=short,
         message=_escape(subject),
         time=moment(when),
         current=_escape(name) == current,
-        upstream=shown(upstream.removeprefix("refs/remotes/").removeprefix("refs/heads/")) if upstream else None,
+        upstream=path_text(upstream.removeprefix("refs/remotes/").removeprefix("refs/heads/")) if upstream else None,
         ahead=(int(ahead[1]) if ahead else 0) if tracked else None,
         behind=(int(behind[1]) if behind else 0) if tracked else None,
         upstream_gone=gone,
-        worktree=shown(place) if place else None,
+        worktree=path_text(place) if place else None,
     )
 
 
 def _tag(fields: Sequence[str]) -> Tag:
     name, oid, kind, target, when, tagger, subject = fields
     return Tag(
-        name=shown(name.removeprefix("refs/tags/")),
+        name=path_text(name.removeprefix("refs/tags/")),
         target=target or oid,
         annotated=kind == "tag",
         time=moment(when),

@@ -13,7 +13,7 @@ from codeplane.git.read.pages import PagedRequest, Pages
 from codeplane.git.read.reader import GitReader
 from codeplane.git.read.repository import git_dir_of
 from codeplane.git.read.state import State, progress_in, state_in
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.ids import digest
@@ -225,7 +225,7 @@ async def _count_untracked(reader: GitReader, folders: Sequence[str]) -> tuple[U
             counts[folder] += 1
     return tuple(
         UntrackedFolder(
-            path=shown(path),
+            path=path_text(path),
             files=count,
             more=cut is not None and (cut.startswith(path) or path.startswith(cut)),
         )
@@ -254,17 +254,17 @@ def _result(
     upstream = headers.get("branch.upstream")
     known = [record for record in page if record.oids is None and not record.is_untracked]
     return StatusResult(
-        branch=None if branch in (None, "(detached)") else shown(branch),
+        branch=None if branch in (None, "(detached)") else path_text(branch),
         head_commit=None if oid == "(initial)" else oid,
         is_clean=not current.records,
         staged=tuple(_read_change(record, record.index) for record in known if record.index != "."),
         modified=tuple(_read_change(record, record.tree) for record in known if record.tree != "."),
-        untracked=tuple(shown(record.path) for record in page if record.is_untracked),
+        untracked=tuple(path_text(record.path) for record in page if record.is_untracked),
         untracked_folders=counted,
         conflicts=tuple(conflict(record.path, record.oids) for record in page if record.oids is not None),
         state=state_in(git_dir),
         progress=progress_in(git_dir),
-        upstream=shown(upstream) if upstream else None,
+        upstream=path_text(upstream) if upstream else None,
         ahead=int(apart[0]) if apart else None,
         behind=-int(apart[1]) if apart else None,
         total=len(current.records),
@@ -275,8 +275,8 @@ def _result(
 def _read_change(record: Record, letter: str) -> Changed:
     old = record.old_path if letter in "RC" else None
     return Changed(
-        path=shown(record.path),
+        path=path_text(record.path),
         status=WORDS.get(letter, "modified"),
-        old_path=shown(old) if old is not None else None,
+        old_path=path_text(old) if old is not None else None,
         submodule=record.submodule,
     )

@@ -8,7 +8,7 @@ from typing import Literal
 from codeplane.git.read.reader import GitReader
 from codeplane.git.read.remote_list import redact_url
 from codeplane.git.read.repository import git_dir_of
-from codeplane.index.files.paths import inside, shown
+from codeplane.index.files.paths import inside, path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.operation import Result, Risk, operation
@@ -91,8 +91,8 @@ class SubmoduleReadOperations:
                 head = await self._head(path) if initialized or name is None else None
                 dirty = await self._dirty(path) if head is not None else None
             return SubmoduleInfo(
-                path=shown(path),
-                name=shown(name) if name is not None else None,
+                path=path_text(path),
+                name=path_text(name) if name is not None else None,
                 url=redact_url(facts["url"]) if "url" in facts else None,
                 branch=facts.get("branch"),
                 oid=recorded[path],

@@ -3,7 +3,7 @@
 import os
 
 from codeplane.git.read.reader import GitReader
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.workspace_request import WorkspaceRequest
@@ -75,15 +75,15 @@ class WorktreeReadOperations:
 def _worktree(facts: dict[str, str], *, root: str, is_main: bool) -> WorktreeInfo:
     head, branch = facts.get("HEAD"), facts.get("branch")
     return WorktreeInfo(
-        path=shown(facts["worktree"]),
+        path=path_text(facts["worktree"]),
         head=head if head and head.strip("0") else None,
-        branch=shown(branch.removeprefix("refs/heads/")) if branch else None,
+        branch=path_text(branch.removeprefix("refs/heads/")) if branch else None,
         detached="detached" in facts,
         bare="bare" in facts,
         is_main=is_main,
         current=facts["worktree"] == root,
         locked="locked" in facts,
-        lock_reason=shown(facts["locked"]) if facts.get("locked") else None,
+        lock_reason=path_text(facts["locked"]) if facts.get("locked") else None,
         prunable="prunable" in facts,
-        prune_reason=shown(facts["prunable"]) if facts.get("prunable") else None,
+        prune_reason=path_text(facts["prunable"]) if facts.get("prunable") else None,
     )

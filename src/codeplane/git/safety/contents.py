@@ -18,10 +18,10 @@ from codeplane.git.read.object_store import ObjectStore
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.obstacles import find_blocking_parent, find_obstacles, mode_at
 from codeplane.git.safety.secret_contents import SecretContents
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import CannotUndo
 from codeplane.kernel.ids import new_id
+from codeplane.kernel.plural import plural
 
 # The mode and object id of a file, as in `100644 0a1b…`; None where there is no file.
 Entry = str | None
@@ -171,7 +171,7 @@ class Contents:
         oids = {entry.split(" ")[1] for entry in files.values() if entry is not None}
         sizes = await self.sizes(oids)
         if missing := [oid for oid in oids if oid not in sizes or sizes[oid] > MAX_BLOB]:
-            raise CannotUndo(f"the content of {counted(len(missing), 'file')} is no longer kept, or too large")
+            raise CannotUndo(f"the content of {plural(len(missing), 'file')} is no longer kept, or too large")
         await asyncio.to_thread(self._check_parents, files)
         # Sorted, so that a link is removed before the paths that lead through it.
         await asyncio.to_thread(self._remove, sorted(path for path, entry in files.items() if entry is None))
@@ -237,10 +237,10 @@ class Contents:
         for path in files:
             higher = find_blocking_parent(self._git.root, path.rpartition("/")[0], known)
             if higher is not None and higher not in gone:
-                raise CannotUndo(f"{shown(path)} now lies behind a link or a file: {shown(higher)}")
+                raise CannotUndo(f"{path_text(path)} now lies behind a link or a file: {path_text(higher)}")
         in_the_way = find_obstacles(self._git.root, [path for path, entry in files.items() if entry is not None])
         if alien := sorted((in_the_way.files | in_the_way.repositories) - files.keys()):
-            raise CannotUndo(f"{shown(alien[0])} lies where a file is to come back", hint="move it elsewhere first")
+            raise CannotUndo(f"{path_text(alien[0])} lies where a file is to come back", hint="move it elsewhere first")
 
     def _remove(self, paths: list[str]) -> None:
         for path in paths:

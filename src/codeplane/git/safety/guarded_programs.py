@@ -18,7 +18,7 @@ from codeplane.git.safety.named_programs import ProgramFinder
 from codeplane.git.safety.program_reach import ProgramReach, fixed_places, lfs_places, shared_folder
 from codeplane.git.safety.program_scripts import program_script, put_script, script_start, script_without_links
 from codeplane.git.safety.program_settings import refuse_programs
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.ids import digest
@@ -267,7 +267,7 @@ def _refuse_link(root: Path) -> None:
     for place in (root / path for path in (".git", *sorted(git_folders(root).paths))):
         if place.is_symlink():
             raise GitRefused(
-                f"{shown(str(place))} leads to git's folder and is a symbolic link, which hooks could replace",
+                f"{path_text(str(place))} leads to git's folder and is a symbolic link, which hooks could replace",
                 hint='name the folder in a file: to=$(readlink -f .git) && rm .git && echo "gitdir: $to" > .git',
             )
 

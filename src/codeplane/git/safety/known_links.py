@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codeplane.disk.git_folders import git_folders
 from codeplane.git.safety.hook_watch import links_in
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import GitRefused
 from codeplane.kernel.ids import new_id
 
@@ -34,10 +34,10 @@ class KnownLinks:
             if known.get(name) != leads:
                 place = shared / name
                 raise GitRefused(
-                    f"git's folder has a link that was not there when CodePlane first started: {shown(name)}"
+                    f"git's folder has a link that was not there when CodePlane first started: {path_text(name)}"
                     if leads
-                    else f"git's folder has a file by which git takes settings of elsewhere: {shown(name)}",
-                    hint=f"remove {shown(str(place))}; or if it is yours, remove {shown(str(self._record))}",
+                    else f"git's folder has a file by which git takes settings of elsewhere: {path_text(name)}",
+                    hint=f"remove {path_text(str(place))}; or if it is yours, remove {path_text(str(self._record))}",
                 )
 
     def _refuse_other(self, shared: Path, root: Path) -> None:
@@ -46,8 +46,8 @@ class KnownLinks:
         folder = raw.get("folder") if raw is not None else None
         if isinstance(folder, str) and folder != os.path.relpath(shared, root):
             raise GitRefused(
-                f".git leads to {shown(str(shared))}, and led to {shown(folder)} when CodePlane first started",
-                hint=f"put it back; or if that is yours, remove {shown(str(self._record))}",
+                f".git leads to {path_text(str(shared))}, and led to {path_text(folder)} when CodePlane first started",
+                hint=f"put it back; or if that is yours, remove {path_text(str(self._record))}",
             )
 
     def _load(self) -> dict[str, str] | None:

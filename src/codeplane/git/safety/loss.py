@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from codeplane.git.read.git_error import name_first
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.operation import Assessment, Kind, Preview, Risk
+from codeplane.kernel.plural import plural
 from codeplane.kernel.secret_paths import is_secret_name
 
 _NAMED = 10
@@ -39,7 +39,7 @@ def lost_commits(commits: Sequence[str], where: str) -> list[Loss]:
         return []
     return [
         Loss(
-            text=f"{counted(len(commits), 'commit')} {where}: {name_first(commits)}",
+            text=f"{plural(len(commits), 'commit')} {where}: {name_first(commits)}",
             kind="history",
             commits=tuple(commits),
         )
@@ -51,7 +51,7 @@ def lost_files(root: Path, paths: Sequence[str], what: str) -> list[Loss]:
     if not paths:
         return []
     files = tuple(root / path for path in paths)
-    return [Loss(text=f"{what} in {counted(len(paths), 'file')}: {name_first(paths)}", kind="work", files=files)]
+    return [Loss(text=f"{what} in {plural(len(paths), 'file')}: {name_first(paths)}", kind="work", files=files)]
 
 
 def kinds_of(losses: Sequence[Loss], *kinds: Kind) -> tuple[Kind, ...]:
@@ -65,7 +65,7 @@ def assess_losses(losses: Sequence[Loss], paths: Sequence[str] = (), *, kinds: S
         risk=Risk.DESTRUCTIVE if losses else Risk.WRITE,
         effects=tuple(loss.text for loss in losses),
         trusted_as=tuple(map(_full_description, losses)),
-        paths=tuple(map(shown, paths)),
+        paths=tuple(map(path_text, paths)),
         kinds=kinds_of(losses, *kinds),
     )
 
@@ -91,7 +91,7 @@ def preview_losses(
         body.append(f"{kept_part} is kept below refs/codeplane/recovery/ for a while{_but_secrets(others)}.")
     if state := _state(losses, bound, files):
         body.append(f"Bound to the state that is shown (fingerprint {state}): when it changes, this is not run.")
-    return Preview(summary=shown(summary), body="\n".join(body))
+    return Preview(summary=path_text(summary), body="\n".join(body))
 
 
 def _but_secrets(losses: Sequence[Loss]) -> str:

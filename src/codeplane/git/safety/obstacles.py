@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import GitRefused, TooLarge
 
 MAX_BELOW = 20_000
@@ -25,7 +25,7 @@ class Obstacles:
         """Raise GitRefused when a nested repository would be removed, which cannot be kept for undo."""
         if self.repositories:
             raise GitRefused(
-                f"{shown(min(self.repositories))} is a repository of its own, and lies where a file is to come",
+                f"{path_text(min(self.repositories))} is a repository of its own, and lies where a file is to come",
                 hint="move it elsewhere, or deinit the submodule, first",
             )
 
@@ -110,7 +110,7 @@ def _below(root: Path, folder: str, room: int) -> tuple[set[str], set[str]]:
         files.update(f"{inner}/{name}" for name in (*names, *links))
         if len(files) > room:
             raise TooLarge(
-                f"{shown(folder)} lies where a file is to come, and over {MAX_BELOW} files are too many to keep",
+                f"{path_text(folder)} lies where a file is to come, and over {MAX_BELOW} files are too many to keep",
                 hint="move that folder elsewhere, or remove it, first",
             )
     return files, repositories
@@ -118,7 +118,7 @@ def _below(root: Path, folder: str, room: int) -> tuple[set[str], set[str]]:
 
 def _unreadable(error: OSError) -> None:
     raise GitRefused(
-        f"what lies in {shown(str(error.filename))} cannot be read, and so not be kept: {error.strerror}",
+        f"what lies in {path_text(str(error.filename))} cannot be read, and so not be kept: {error.strerror}",
         hint="make it readable, or move it elsewhere, first",
     ) from error
 

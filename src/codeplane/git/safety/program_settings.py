@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codeplane.git.safety.settings import SettingEntry, Settings
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import GitRefused
 
 _OF_REPOSITORY = frozenset({"local", "worktree"})
@@ -46,16 +46,16 @@ def refuse_programs(settings: Settings, *, root: Path, own: Path, submodule: boo
     if submodule:
         for entry in _of_submodule(settings, root, own):
             raise GitRefused(
-                f"the settings of the submodule {shown(root.name)} name what git would run or write outside of it:"
-                f" {shown(entry.key)}",
-                hint=f"look at {shown(str(entry.file))}, and take that setting out; ~/.gitconfig may have it",
+                f"the settings of the submodule {path_text(root.name)} name what git would run or write outside of it:"
+                f" {path_text(entry.key)}",
+                hint=f"look at {path_text(str(entry.file))}, and take that setting out; ~/.gitconfig may have it",
             )
     for entry in settings.entries:
         what = _power_of(entry)
         if what and _is_in(entry.file, root) and not _is_in(entry.file, own):
             raise GitRefused(
-                f"git's settings include {shown(str(entry.file))}, which agents can write, and that {what}:"
-                f" {shown(entry.key)}",
+                f"git's settings include {path_text(str(entry.file))}, which agents can write, and that {what}:"
+                f" {path_text(entry.key)}",
                 hint="move that setting to .git/config or ~/.gitconfig",
             )
 

@@ -9,10 +9,10 @@ from pathlib import Path, PurePath
 from codeplane.git.read.git_error import name_first
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.loss import Loss
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, ServerRunning
+from codeplane.kernel.plural import plural
 from codeplane.kernel.reserved_folders import is_codeplanes
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.workspace import Workspace
@@ -55,12 +55,12 @@ class RemovedFiles:
     @property
     def lost(self) -> tuple[str, ...]:
         """The names of what is kept nowhere."""
-        return (*((".codeplane/",) if self.has_own else ()), *map(shown, self.secrets))
+        return (*((".codeplane/",) if self.has_own else ()), *map(path_text, self.secrets))
 
     def losses(self) -> list[Loss]:
         """Describe the losses that no recovery ref keeps."""
         files = tuple(self.root / path for path in self.secrets)
-        count = counted(len(files), "secrets file")
+        count = plural(len(files), "secrets file")
         text = f"for good, since git is given no secrets: {count}: {name_first(self.secrets)}"
         own = "for good: .codeplane/ in it, with its log, settings and keys"
         lost = [Loss(text=own, kind="work", for_good=True)] if self.has_own else []
@@ -75,7 +75,7 @@ class RemovedFiles:
         """Raise GitRefused when something would be lost for good."""
         if self.lost:
             raise GitRefused(
-                f"{name_first(self.lost)} in {shown(str(self.root))} would be lost for good: "
+                f"{name_first(self.lost)} in {path_text(str(self.root))} would be lost for good: "
                 "secrets files and .codeplane/ are not kept under a recovery ref",
                 hint="copy what is needed elsewhere, then call again with force=true",
                 details={"paths": list(self.lost[:100])},
@@ -93,8 +93,8 @@ def refuse_served(folder: Path, lock_holder: LockHolder) -> None:
     if pid is not None:
         which = f"a CodePlane server (pid {pid})" if pid else "a CodePlane server"
         raise ServerRunning(
-            f"{which} serves {shown(str(folder))}",
-            hint=f"the owner ends it: cpl down --repo {shlex.quote(shown(str(folder)))}; then call again",
+            f"{which} serves {path_text(str(folder))}",
+            hint=f"the owner ends it: cpl down --repo {shlex.quote(path_text(str(folder)))}; then call again",
         )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.edit.history.mutation_record import MutationRecord
 from codeplane.git.safety.command import Git
 from codeplane.git.write.worktree_places import exclude_worktree, forget_excluded, worktree_paths
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
 
@@ -45,7 +45,7 @@ class AddedWorktree:
 
     async def describe_changes(self, git: Git, *, there: bool) -> str:
         """Describe how it has changed since; empty when it has not."""
-        name = shown(str(self.path))
+        name = path_text(str(self.path))
         if not there:
             return f"something is at {name}" if self.path.exists() else ""
         if self.path not in await asyncio.to_thread(worktree_paths, git):

@@ -7,7 +7,7 @@ from codeplane.edit.history.mutation_record import MutationRecord
 from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.journal_recovery import RecoveredMutation
 from codeplane.git.write.pending_mutations import CallNote
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.event_log import EventLog, EventQuery
 from codeplane.kernel.ports import Ending
 
@@ -88,5 +88,5 @@ class CallEndings:
         return Ending(
             state="done",
             mutation_id=record.mutation_id if self._mutations.has(record.mutation_id) else None,
-            paths=tuple(shown(path) for path in record.paths[:_MAX_PATHS]),
+            paths=tuple(path_text(path) for path in record.paths[:_MAX_PATHS]),
         )

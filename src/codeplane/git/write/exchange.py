@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from codeplane.git.safety.command import Git
 from codeplane.git.write.preview_facts import PreviewFacts, list_lines
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
+from codeplane.kernel.plural import plural
 
 _HEADS, _TAGS = "refs/heads/", "refs/tags/"
 _NOWHERE = "not known here"
@@ -22,18 +22,18 @@ class Exchange:
     def places(self, *, push: bool) -> list[str]:
         """Name the remote and its addresses."""
         addresses = self._facts.addresses(self._remote, push=push)
-        return [f"{'to' if push else 'from'} {shown(self._remote)}: {address}" for address in addresses]
+        return [f"{'to' if push else 'from'} {path_text(self._remote)}: {address}" for address in addresses]
 
     def describe_push(self, ref: str, *, force: bool, tags: bool) -> list[str]:
         """Describe a pushed ref, what it replaces on the remote, and the commits that it sends."""
         there = self.destination(ref)
         tip = self._facts.id_of(ref)
         facts = [
-            f"{shown(ref)} at {tip}",
-            f"becomes {shown(there)}, last seen at {self.tracking_id(there) or _NOWHERE}",
+            f"{path_text(ref)} at {tip}",
+            f"becomes {path_text(there)}, last seen at {self.tracking_id(there) or _NOWHERE}",
         ]
         if self.is_forced(ref):
-            facts.append(f"FORCED by remote.{shown(self._remote)}.push, whatever is there")
+            facts.append(f"FORCED by remote.{path_text(self._remote)}.push, whatever is there")
         else:
             facts.append("FORCED: what is there is replaced, if it is as last seen" if force else "not forced")
         facts += self._facts.commits(ref, f"--remotes={self._remote}", what="to send, as far as is known")
@@ -50,17 +50,17 @@ class Exchange:
 
     def describe_delete(self, ref: str) -> list[str]:
         """Describe a ref that is deleted on the remote."""
-        return [f"DELETES {shown(ref)} there, last seen at {self.tracking_id(ref) or _NOWHERE}"]
+        return [f"DELETES {path_text(ref)} there, last seen at {self.tracking_id(ref) or _NOWHERE}"]
 
     def describe_fetch(self, *, prune: bool, tags: bool) -> list[str]:
         """Describe what a fetch asks for, and what it prunes."""
         asked = self._facts.settings(f"remote.{self._remote}.fetch")
-        facts = list_lines("asks for", [shown(spec) for spec in asked] or ["HEAD"], len(asked) or 1)
+        facts = list_lines("asks for", [path_text(spec) for spec in asked] or ["HEAD"], len(asked) or 1)
         facts += ["and for all tags"] if tags else []
         if prune:
             known = self._refs(f"refs/remotes/{self._remote}/")
             facts += list_lines(
-                f"forgets, of {counted(len(known), 'branch')}, those that are gone there", known, len(known)
+                f"forgets, of {plural(len(known), 'branch')}, those that are gone there", known, len(known)
             )
         return facts
 
@@ -69,7 +69,7 @@ class Exchange:
         facts = [f"into {self._facts.head()}, by {mode}"]
         there = self.upstream(ref)
         known = self._facts.id_of(f"{there}^{{commit}}")
-        facts.append(f"{shown(ref) or 'the upstream'}, last seen at {known or _NOWHERE}, as it is there by then")
+        facts.append(f"{path_text(ref) or 'the upstream'}, last seen at {known or _NOWHERE}, as it is there by then")
         if known:
             facts += self._facts.commits(known, "HEAD", what="of it known so far, to bring in")
         if mode == "rebase" and known:
@@ -124,7 +124,7 @@ class Exchange:
 
     def _refs(self, prefix: str, *only: str) -> list[str]:
         listed = self._git.ask("for-each-ref", *only, "--format=%(objectname) %(refname)", prefix, check=False)
-        return [shown(line) for line in listed.line.splitlines()]
+        return [path_text(line) for line in listed.line.splitlines()]
 
 
 def bound_to(git: Git, prefixes: Sequence[str]) -> list[bytes]:

@@ -6,7 +6,7 @@ from codeplane.edit.delta import DiffStats, FileDelta
 from codeplane.git.safety.contents import Contents, Difference, Entry
 from codeplane.git.write.git_delta import MAX_FILES
 from codeplane.git.write.git_snapshot import GitSnapshot
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 
 ComparedSide = Literal["worktree", "commits", "index"]
 # The entry of each file before and after.
@@ -60,7 +60,7 @@ def _file_delta(difference: Difference, hashes: dict[str, str]) -> FileDelta:
         "created" if difference.before is None else "deleted" if difference.after is None else "updated"
     )
     return FileDelta(
-        path=shown(difference.path),
+        path=path_text(difference.path),
         action=action,
         old_hash=hashes.get(difference.before or ""),
         new_hash=hashes.get(difference.after or ""),

@@ -7,9 +7,9 @@ from pydantic import Field
 from codeplane.edit.delta import FileDelta
 from codeplane.git.read.conflict import Conflict
 from codeplane.git.read.state import State
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 
 MAX_FILES = 200
 MAX_REFS = 100
@@ -26,7 +26,7 @@ class MovedRef(Result):
     after: str | None = None
 
     def text(self) -> str:
-        name = shown(self.ref.removeprefix("refs/").removeprefix("heads/"))
+        name = path_text(self.ref.removeprefix("refs/").removeprefix("heads/"))
         if self.before is None or self.after is None:
             return f"{name} {'gone, was ' if self.after is None else 'new at '}{(self.after or self.before or '')[:9]}"
         return f"{name} {self.before[:9]}..{self.after[:9]}"
@@ -64,7 +64,7 @@ class GitDelta(Result):
         lines = [moved.text() for moved in self.refs if moved.ref != f"refs/heads/{self.branch}"][:_SHOWN_NAMES]
         if self.files_changed:
             lines.append(
-                f"{counted(self.files_changed, 'file')} in {self.compared} +{self.insertions} -{self.deletions}"
+                f"{plural(self.files_changed, 'file')} in {self.compared} +{self.insertions} -{self.deletions}"
             )
             lines += [_file_line(file) for file in self.files[:_SHOWN_FILES]]
             if self.files_changed > _SHOWN_FILES:
@@ -81,7 +81,7 @@ class GitDelta(Result):
 
     def _where(self) -> str:
         head = self.head[:9] if self.head else "no commits"
-        place = f"{shown(self.branch)} at {head}" if self.branch is not None else f"detached at {head}"
+        place = f"{path_text(self.branch)} at {head}" if self.branch is not None else f"detached at {head}"
         moved = self.head != self.head_before and self.head_before is not None
         return f"{place} (was {(self.head_before or '')[:9]})" if moved else place
 
@@ -99,7 +99,7 @@ class Stoppable(Changed):
     """A git mutation that conflicts can stop on its way."""
 
     def unmet(self) -> str | None:
-        return f"stopped by conflicts in {counted(len(self.delta.conflicts), 'file')}" if self.delta.conflicts else None
+        return f"stopped by conflicts in {plural(len(self.delta.conflicts), 'file')}" if self.delta.conflicts else None
 
 
 def _file_line(file: FileDelta) -> str:

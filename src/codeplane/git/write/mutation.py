@@ -18,7 +18,7 @@ from codeplane.git.write.git_snapshot import GitSnapshot, take_snapshot
 from codeplane.git.write.mutation_title import moved_refs
 from codeplane.git.write.undo_recording import UndoParts, UndoRecording
 from codeplane.git.write.write_permission import WritePermission
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call, Effects
 from codeplane.kernel.ids import digest
@@ -189,7 +189,7 @@ class GitMutation:
             file_deltas(self._contents, differences), "hashes of files are", plain_deltas(differences)
         )
         moved = [
-            MovedRef(ref=shown(ref), before=before.refs.get(ref), after=after.refs.get(ref))
+            MovedRef(ref=path_text(ref), before=before.refs.get(ref), after=after.refs.get(ref))
             for ref in moved_refs(before.refs, after.refs)
         ]
         delta = GitDelta(

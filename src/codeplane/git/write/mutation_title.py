@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from codeplane.git.write.git_snapshot import GitSnapshot
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 
 SHORT = 7
 _NAMED = 3
@@ -14,13 +14,13 @@ def mutation_title(what: str, before: GitSnapshot, after: GitSnapshot, subject: 
     if after.state not in ("none", before.state):
         return f"{what} (stopped)"
     if before.symbolic != after.symbolic and before.refs == after.refs:
-        return f"{what} {shown(after.branch) if after.branch else (after.head or '')[:SHORT]}"
+        return f"{what} {path_text(after.branch) if after.branch else (after.head or '')[:SHORT]}"
     if before.head != after.head:
-        return " ".join(part for part in (what, (after.head or "")[:SHORT], shown(subject or "")) if part)
+        return " ".join(part for part in (what, (after.head or "")[:SHORT], path_text(subject or "")) if part)
     if moved := moved_refs(before.refs, after.refs):
         return f"{what} {_list_few([short_ref(ref) for ref in moved])}"
     if paths := sorted({line.partition(b"\t")[2] for line in before.index ^ after.index}):
-        return f"{what} {_list_few([shown(path.decode('utf-8', 'surrogateescape')) for path in paths])}"
+        return f"{what} {_list_few([path_text(path.decode('utf-8', 'surrogateescape')) for path in paths])}"
     return what
 
 
@@ -40,7 +40,7 @@ def describe_moves(
         lines.append(f"HEAD {_short_oid(before.head)} → {_short_oid(head)}")
     for ref, oid in refs:
         if before.refs.get(ref) != oid:
-            lines.append(f"{shown(short_ref(ref))} {_short_oid(before.refs.get(ref))} → {_short_oid(oid)}")
+            lines.append(f"{path_text(short_ref(ref))} {_short_oid(before.refs.get(ref))} → {_short_oid(oid)}")
     return lines
 
 
@@ -50,7 +50,7 @@ def short_ref(ref: str) -> str:
 
 
 def _place(symbolic: str | None, head: str | None) -> str:
-    return shown(short_ref(symbolic)) if symbolic else _short_oid(head)
+    return path_text(short_ref(symbolic)) if symbolic else _short_oid(head)
 
 
 def _short_oid(oid: str | None) -> str:

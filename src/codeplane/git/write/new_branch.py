@@ -6,7 +6,7 @@ from pathlib import Path
 from codeplane.git.read.git_error import git_error
 from codeplane.git.safety.command import Git
 from codeplane.git.write.revision import Revision
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused
 
@@ -19,7 +19,7 @@ async def refuse_taken(git: Git, name: str, start: Revision, *, instead: str) ->
     `instead` is the hint for using an existing branch.
     """
     if (await git.run("show-ref", "--verify", "--quiet", f"{_HEADS}{name}", check=False)).code == 0:
-        raise GitRefused(f"there is a branch {shown(name)!r} already", hint=f"{instead}; or choose another name")
+        raise GitRefused(f"there is a branch {path_text(name)!r} already", hint=f"{instead}; or choose another name")
     tried = f"start\ncreate {_HEADS}{name} {start.commit}\nprepare\nabort\n"
     await git.run("update-ref", "--stdin", input=tried.encode("utf-8", "surrogateescape"))
 

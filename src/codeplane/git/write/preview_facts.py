@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from codeplane.git.read.git_error import redact_urls
 from codeplane.git.safety.command import Git
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
+from codeplane.kernel.plural import plural
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _HEADS = "refs/heads/"
@@ -33,7 +33,7 @@ class PreviewFacts:
     def head(self) -> str:
         """Describe the branch and commit that are checked out."""
         ref = self._git.ask("symbolic-ref", "--quiet", "HEAD", check=False).line
-        name = shown(ref.removeprefix(_HEADS)) if ref else "no branch"
+        name = path_text(ref.removeprefix(_HEADS)) if ref else "no branch"
         return f"{name} at {self.id_of('HEAD^{commit}') or 'no commit yet'}"
 
     def describe_commit(self, name: str) -> str:
@@ -52,7 +52,7 @@ class PreviewFacts:
         options = ("-z", "--no-show-signature", "--topo-order", f"--max-count={_MAX_COMMITS}", "--format=%H %s")
         listed = self._git.ask("log", *options, *given).fields
         return list_lines(
-            f"{counted(count, 'commit')} {what}".rstrip(), [_line(commit, digits=_SHORT) for commit in listed], count
+            f"{plural(count, 'commit')} {what}".rstrip(), [_line(commit, digits=_SHORT) for commit in listed], count
         )
 
     def index(self) -> bytes:
@@ -63,8 +63,8 @@ class PreviewFacts:
         """List the staged files with their status letters."""
         options = ("--cached", "--name-status", "-z", "--no-renames", "--no-ext-diff")
         fields = self._git.ask("diff", *options, "--").fields
-        lines = [f"{sign} {shown(path)}" for sign, path in zip(fields[::2], fields[1::2], strict=False)]
-        return list_lines(f"staged: {counted(len(lines), 'file')}", lines, len(lines))
+        lines = [f"{sign} {path_text(path)}" for sign, path in zip(fields[::2], fields[1::2], strict=False)]
+        return list_lines(f"staged: {plural(len(lines), 'file')}", lines, len(lines))
 
     def diff(self, *given: str, paths: Sequence[str] = ()) -> list[str]:
         """Return a diff, cut to a readable length, with a note when it was cut.
@@ -88,7 +88,7 @@ class PreviewFacts:
         parts = [part for part in _FILE.split(text) if part]
         if len(parts) != len(names):
             # With conflicts it is not certain which part belongs to which file.
-            return "\n".join(f"changed: {shown(name)}" for name in names)
+            return "\n".join(f"changed: {path_text(name)}" for name in names)
         return "".join(
             f"{part.partition(chr(10))[0]}\n[what it holds is left out by the rules for secrets]\n"
             if self._secrets.covers(name)
@@ -100,7 +100,7 @@ class PreviewFacts:
         """Return the addresses of a remote without secrets; a push goes to each of them."""
         which = ("--push", "--all") if push else ("--all",)
         done = self._git.ask("remote", "get-url", *which, remote, check=False)
-        addresses = tuple(dict.fromkeys(shown(redact_urls(line)) for line in done.line.splitlines()))
+        addresses = tuple(dict.fromkeys(path_text(redact_urls(line)) for line in done.line.splitlines()))
         # A fetch uses only the first.
         return (addresses if push else addresses[:1]) or ("no address",)
 
@@ -120,4 +120,4 @@ def list_lines(head: str, lines: Sequence[str], count: int) -> list[str]:
 
 def _line(line: str, *, digits: int | None = None) -> str:
     oid, _, subject = line.partition(" ")
-    return f"{oid[:digits]} {shown(subject[:_MAX_SUBJECT])}".rstrip()
+    return f"{oid[:digits]} {path_text(subject[:_MAX_SUBJECT])}".rstrip()

@@ -20,9 +20,8 @@ from codeplane.git.write.revision import MAX_REF, check_ref, resolve_commit, res
 from codeplane.git.write.sequence import commits_left, refuse_commands, refuse_strategies, stashes_left, targets_left
 from codeplane.git.write.stopped_operation import original_head
 from codeplane.git.write.writer import Writer
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import (
     Assessment,
@@ -35,6 +34,7 @@ from codeplane.kernel.operation import (
     operation,
     previews,
 )
+from codeplane.kernel.plural import ARE, plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _MAX_STEPS = 5000
@@ -91,7 +91,7 @@ class RebaseResult(Stoppable):
     said: str = ""
 
     def text(self) -> str:
-        first = f"{self.state}, {self.completed_steps} of {counted(self.total_steps, 'step')}"
+        first = f"{self.state}, {self.completed_steps} of {plural(self.total_steps, 'step')}"
         if self.state in ("conflict", "edit_pause"):
             first += f" at {(self.current_commit or '?')[:9]}: git_stage what you change, then git_rebase_continue"
         return "\n".join(part for part in (first, self.said, self.delta.text()) if part)
@@ -114,7 +114,7 @@ class Rebase:
         return RebasePlan(
             upstream=upstream,
             onto=onto,
-            steps=tuple(RebaseStep(commit_sha=oid, message=shown(subject)) for oid, subject in commits),
+            steps=tuple(RebaseStep(commit_sha=oid, message=path_text(subject)) for oid, subject in commits),
         )
 
     @operation("git.rebase_execute", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
@@ -134,7 +134,7 @@ class Rebase:
             # A plan contains the present messages, which may come back unchanged.
             todo = Todo(
                 [
-                    (action, oid, None if action != "reword" and message == shown(planned[oid]) else message)
+                    (action, oid, None if action != "reword" and message == path_text(planned[oid]) else message)
                     for action, oid, message in steps
                 ]
             )
@@ -218,8 +218,8 @@ class Rebase:
             for step in plan.steps[:_MAX_NAMED]
         ]
         facts = [preview_facts.head(), f"after {upstream}", f"onto {onto}"]
-        facts += list_lines(counted(len(plan.steps), "step"), steps, len(plan.steps))
-        return preview_losses(f"Rebase {counted(len(plan.steps), 'commit')}", self._find_losses(request), facts)
+        facts += list_lines(plural(len(plan.steps), "step"), steps, len(plan.steps))
+        return preview_losses(f"Rebase {plural(len(plan.steps), 'commit')}", self._find_losses(request), facts)
 
     def _preview_leaving(self, summary: str) -> Preview:
         preview_facts, folder = PreviewFacts(self._git), self._git.folder
@@ -319,7 +319,7 @@ class Rebase:
     def _find_losses(self, request: RebaseExecuteRequest) -> list[Loss]:
         upstream = resolve_commit_now(self._git, request.plan.upstream)
         pushed = self._losses.count_pushed("HEAD", base=upstream) if self._losses.head else 0
-        sent = counted(pushed, "commit", verbs=("was", "were"))
+        sent = plural(pushed, "commit", verbs=("was", "were"))
         lost = [Loss(text=f"{sent} pushed: others may have them", kind="history")] if pushed else []
         dropped = [step.commit_sha[:9] for step in request.plan.steps if step.action == "drop"]
         onto = resolve_commit_now(self._git, request.plan.onto) if request.plan.onto else upstream
@@ -346,7 +346,7 @@ def _refuse_other_commits(planned: list[str], given: list[str]) -> None:
         raise InvalidArgument(f"{twice[0][:9]} is in the plan twice")
     if missing := [oid for oid in planned if oid not in given]:
         raise InvalidArgument(
-            f"{counted(len(missing), 'commit', verbs=ARE)} not in the plan: "
+            f"{plural(len(missing), 'commit', verbs=ARE)} not in the plan: "
             f"{', '.join(oid[:9] for oid in missing[:10])}",
             hint="to leave a commit out, give it the action drop; git_rebase_plan makes a new plan",
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from codeplane.git.read.git_error import redact_urls
 from codeplane.git.safety.command import Git
 from codeplane.git.write.revision import check_ref
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import RefNotFound
 
 
@@ -29,7 +29,7 @@ def find_remote(git: Git, given: str, *, push: bool = False) -> RemoteName:
     if name not in names:
         near = difflib.get_close_matches(check_ref(name), names, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else "see git_remotes; addresses are not taken here"
-        raise RefNotFound(f"there is no remote {shown(redact_urls(name)[:200])!r}", hint=hint)
+        raise RefNotFound(f"there is no remote {path_text(redact_urls(name)[:200])!r}", hint=hint)
     done = git.ask("remote", "get-url", *(["--push"] if push else []), name, check=False)
     return RemoteName(name=name, url=redact_urls(done.line) or "no address")
 

@@ -22,7 +22,7 @@ from codeplane.git.write.push_spec import PushSpec
 from codeplane.git.write.remote_names import RemoteName, find_remote, remote_environment
 from codeplane.git.write.revision import MAX_REF, check_ref, ref_not_found
 from codeplane.git.write.writer import Writer
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import GitRefused, InvalidArgument
 from codeplane.kernel.operation import Assessment, Budget, Kind, Preview, Result, Risk, assesses, operation, previews
@@ -243,7 +243,7 @@ class RemoteWrites:
     def _find_losses(self, request: PushRequest, remote: RemoteName) -> list[Loss]:
         what = self._push_ref(request)
         if request.delete:
-            return [Loss(text=f"{shown(what)} on {remote}", kind="delete")]
+            return [Loss(text=f"{path_text(what)} on {remote}", kind="delete")]
         exchange = Exchange(self._git, remote.name)
         if not request.force and not exchange.is_forced(what):
             return []
@@ -264,11 +264,11 @@ class RemoteWrites:
         """Describe the kind of push that a person trusts: which ref goes where and how, whatever its commits."""
         what = self._push_ref(request)
         if request.delete:
-            return (f"deletes {shown(what)} on {remote}",)
+            return (f"deletes {path_text(what)} on {remote}",)
         exchange = Exchange(self._git, remote.name)
         forced = request.force or exchange.is_forced(what)
         there = exchange.destination(what)
-        named = shown(what) if there == what else f"{shown(what)} as {shown(there)}"
+        named = path_text(what) if there == what else f"{path_text(what)} as {path_text(there)}"
         text = f"force-pushes {named} to {remote}, replacing what is there" if forced else f"pushes {named} to {remote}"
         tags = ("with all tags",) if request.tags else ("with tags on the way",) if exchange.follows_tags else ()
         return (text, *tags)
@@ -308,7 +308,7 @@ class RemoteWrites:
 
 def _refspec(ref: str) -> str:
     if any(sign in check_ref(ref) for sign in ":+*^~?@["):
-        raise InvalidArgument(f"{shown(ref[:100])!r} is no branch or tag", hint="one name, without : + * or ^")
+        raise InvalidArgument(f"{path_text(ref[:100])!r} is no branch or tag", hint="one name, without : + * or ^")
     return ref
 
 
@@ -332,9 +332,9 @@ def _outward(
 
 def _refs(done: GitOutput) -> tuple[PushedRef, ...]:
     rows = [line.split("\t") for line in os.fsdecode(done.out).splitlines() if line.count("\t") == 2]
-    return tuple(PushedRef(ref=shown(row[1].partition(":")[2]), summary=redact_urls(row[2])) for row in rows)
+    return tuple(PushedRef(ref=path_text(row[1].partition(":")[2]), summary=redact_urls(row[2])) for row in rows)
 
 
 def _rejected_refs(done: GitOutput) -> list[str]:
     rows = [line.split("\t") for line in os.fsdecode(done.out).splitlines() if line.startswith("!\t")]
-    return [f"{shown(row[1].partition(':')[2])}: {row[2]}" for row in rows if len(row) == 3]
+    return [f"{path_text(row[1].partition(':')[2])}: {row[2]}" for row in rows if len(row) == 3]

@@ -22,7 +22,7 @@ from codeplane.git.write.pending_reversals import StartedReversal, Verb
 from codeplane.git.write.reversible_change import ReversibleChange, Side, entries_at
 from codeplane.git.write.worktree_places import BESIDE
 from codeplane.git.write.writer import Writer
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CannotUndo
 
@@ -174,7 +174,7 @@ class GitReversal:
             files=deltas,
             head_before=now.head,
             head=goal.head,
-            branch=shown(goal.symbolic.removeprefix("refs/heads/")) if goal.symbolic else None,
+            branch=path_text(goal.symbolic.removeprefix("refs/heads/")) if goal.symbolic else None,
             refs=(*_describe_result(now, crossing.change, goal), *_describe_worktree(added, verb)),
         )
 
@@ -315,7 +315,7 @@ class GitReversal:
 def _describe_worktree(added: AddedWorktree | None, verb: str) -> tuple[str, ...]:
     if added is None:
         return ()
-    return (f"work tree {shown(str(added.path))} {'removed' if verb == 'undo' else 'added'}",)
+    return (f"work tree {path_text(str(added.path))} {'removed' if verb == 'undo' else 'added'}",)
 
 
 def _prefix(root: Path, place: Path) -> str:
@@ -340,7 +340,7 @@ def _describe_result(now: GitSnapshot, change: ReversibleChange, goal: Side) -> 
     only_index = not change.before.files and change.before.head == change.after.head
     if (paths := sorted(change.index_paths)) and only_index:
         more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        lines.append(f"index: {', '.join(map(shown, paths[:_NAMED]))}{more}")
+        lines.append(f"index: {', '.join(map(path_text, paths[:_NAMED]))}{more}")
     return tuple(lines[:MAX_REFS])
 
 
@@ -348,18 +348,18 @@ def _describe_sides(start: Side, goal: Side, change: ReversibleChange) -> tuple[
     """Describe what differs between two sides besides files, with full ids for the person who approves it."""
     lines = []
     if start.symbolic != goal.symbolic:
-        lines.append(f"HEAD {shown(start.symbolic or 'no branch')} → {shown(goal.symbolic or 'no branch')}")
+        lines.append(f"HEAD {path_text(start.symbolic or 'no branch')} → {path_text(goal.symbolic or 'no branch')}")
     if start.head != goal.head:
         lines.append(f"HEAD {start.head or 'no commit'} → {goal.head or 'no commit'}")
-    lines += [f"{shown(ref)} {start.refs[ref] or 'none'} → {oid or 'none'}" for ref, oid in goal.refs.items()]
+    lines += [f"{path_text(ref)} {start.refs[ref] or 'none'} → {oid or 'none'}" for ref, oid in goal.refs.items()]
     if goal.stashes is not None:
         lines.append(f"stashes {len(start.stashes or ())} → {len(goal.stashes)}")
     if start.state != goal.state:
         lines.append(f"{start.state} → {goal.state}")
-    lines += [f"settings of branch {shown(branch)}" for branch in change.branches]
+    lines += [f"settings of branch {path_text(branch)}" for branch in change.branches]
     if paths := sorted(change.index_paths):
         more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        lines.append(f"index: {', '.join(map(shown, paths[:_NAMED]))}{more}")
+        lines.append(f"index: {', '.join(map(path_text, paths[:_NAMED]))}{more}")
     left = len(lines) - MAX_REFS
     return (*lines[:MAX_REFS], *([f"and {left} more"] if left > 0 else []))
 
@@ -381,18 +381,20 @@ def _describe_changes(
     # Between the sides HEAD may name a branch that is deleted already or not created yet.
     moves_with_branch = is_between and now.symbolic in sides[0].refs
     if now.symbolic not in {side.symbolic for side in sides}:
-        changes.append(f"HEAD is on {shown(now.branch) if now.branch else 'no branch'} now")
+        changes.append(f"HEAD is on {path_text(now.branch) if now.branch else 'no branch'} now")
     elif now.head not in {side.head for side in sides} and not moves_with_branch:
         changes.append(f"HEAD moved to {(now.head or 'nothing')[:9]}")
     for ref in sides[0].refs:
         if now.refs.get(ref) not in {side.refs[ref] for side in sides} and (moves_with_branch or ref != now.symbolic):
-            changes.append(f"{shown(ref)} moved")
+            changes.append(f"{path_text(ref)} moved")
     # Stashes are restored one by one, so after a crash any of them may be missing.
     if not is_between and sides[0].stashes is not None and now.stashes != sides[0].stashes:
         changes.append("the stashes changed")
     if _is_index_elsewhere(entries_at(now, change.index_paths), [side.index for side in sides]):
         changes.append("the index changed")
-    edited = sorted(shown(path) for path, entry in files.items() if entry not in {side.files[path] for side in sides})
+    edited = sorted(
+        path_text(path) for path, entry in files.items() if entry not in {side.files[path] for side in sides}
+    )
     if edited:
         more = f" and {len(edited) - _NAMED} more" if len(edited) > _NAMED else ""
         changes.append(f"changed since: {', '.join(edited[:_NAMED])}{more}")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from codeplane.git.safety.command import Git
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import InvalidArgument, RefNotFound
 
 MAX_REF = 1000
@@ -33,10 +33,11 @@ def check_ref(ref: str) -> str:
     """Return the name; InvalidArgument when git would read it as an option or a range."""
     if not ref or len(ref) > MAX_REF or ref.startswith(("-", "^")) or any(char < " " or char == "\x7f" for char in ref):
         raise InvalidArgument(
-            f"{shown(ref[:100])!r} is no name of a commit, branch or tag", hint="see git_branches, git_tags, git_log"
+            f"{path_text(ref[:100])!r} is no name of a commit, branch or tag",
+            hint="see git_branches, git_tags, git_log",
         )
     if any(sign in ref for sign in (" ", "..")) and not ref.startswith(":/") and "^{/" not in ref and "@{" not in ref:
-        raise InvalidArgument(f"{shown(ref[:100])!r} names no single commit", hint="give one branch, tag or commit")
+        raise InvalidArgument(f"{path_text(ref[:100])!r} names no single commit", hint="give one branch, tag or commit")
     return ref
 
 
@@ -118,9 +119,9 @@ def _refuse_ambiguous(git: Git, name: str, commits: Iterable[str]) -> None:
 
 
 def _ambiguous_error(name: str, meanings: list[str]) -> InvalidArgument:
-    named = [shown(meaning) for meaning in meanings[:10]]
+    named = [path_text(meaning) for meaning in meanings[:10]]
     return InvalidArgument(
-        f"{shown(name[:200])!r} is the name of more than one commit: {', '.join(named)}",
+        f"{path_text(name[:200])!r} is the name of more than one commit: {', '.join(named)}",
         hint=f"say which: {' or '.join(named)}",
         details={"refs": [*named]},
     )
@@ -141,14 +142,14 @@ async def check_new_name(git: Git, prefix: str, name: str) -> str:
     kind = "tag" if prefix == _TAGS else "branch"
     fits = _is_name(name) and name not in ("HEAD", "@")
     if not fits or (await git.run("check-ref-format", f"{prefix}{name}", check=False)).code != 0:
-        raise InvalidArgument(f"{shown(name[:100])!r} is not a valid {kind} name", hint=_RULES)
+        raise InvalidArgument(f"{path_text(name[:100])!r} is not a valid {kind} name", hint=_RULES)
     return name
 
 
 def check_existing_name(name: str, kind: str, listing: str) -> str:
     """Return the name; RefNotFound when no branch or tag can ever have it."""
     if not _is_name(name):
-        raise RefNotFound(f"there is no {kind} {shown(name[:200])!r}", hint=f"see {listing}")
+        raise RefNotFound(f"there is no {kind} {path_text(name[:200])!r}", hint=f"see {listing}")
     return name
 
 
@@ -160,8 +161,10 @@ def _is_name(name: str) -> bool:
 def ref_not_found(ref: str, names: list[str]) -> RefNotFound:
     """Return the error for an unknown name, with similar names."""
     near = difflib.get_close_matches(ref, names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(map(shown, near))}?" if near else None
-    return RefNotFound(f"there is no {shown(ref[:200])!r} here", hint=hint, details={"nearest": [*map(shown, near)]})
+    hint = f"did you mean {' or '.join(map(path_text, near))}?" if near else None
+    return RefNotFound(
+        f"there is no {path_text(ref[:200])!r} here", hint=hint, details={"nearest": [*map(path_text, near)]}
+    )
 
 
 async def _resolve_ref(git: Git, prefix: str, name: str, kind: str, listing: str) -> str:
@@ -171,5 +174,5 @@ async def _resolve_ref(git: Git, prefix: str, name: str, kind: str, listing: str
         return done.line
     names = (await git.run("for-each-ref", "--format=%(refname:lstrip=2)", prefix)).line.splitlines()
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(map(shown, near))}?" if near else f"see {listing}"
-    raise RefNotFound(f"there is no {kind} {shown(name[:200])!r}", hint=hint)
+    hint = f"did you mean {' or '.join(map(path_text, near))}?" if near else f"see {listing}"
+    raise RefNotFound(f"there is no {kind} {path_text(name[:200])!r}", hint=hint)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from codeplane.git.read.repository import read_plain_file
 from codeplane.git.safety.command import Git
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import GitRefused
 
 _MAX_COMMAND = 200
@@ -54,7 +54,9 @@ async def stashes_left(git: Git) -> list[str]:
         if not oid:
             continue
         if _ID.fullmatch(oid) is None:
-            raise GitRefused(f".git/{name} names no commit: {shown(oid[:_MAX_COMMAND])}", hint=f"remove .git/{name}")
+            raise GitRefused(
+                f".git/{name} names no commit: {path_text(oid[:_MAX_COMMAND])}", hint=f"remove .git/{name}"
+            )
         untracked = await git.run("rev-parse", "--verify", "--quiet", f"{oid}^3", check=False)
         oids += [oid, *untracked.line.split()]
     return oids
@@ -69,7 +71,7 @@ async def refuse_strategies(git: Git) -> None:
     for strategy in named:
         if strategy not in _STRATEGIES:
             raise GitRefused(
-                f"it would merge by a strategy that is not git's own: {shown(strategy[:_MAX_COMMAND])}",
+                f"it would merge by a strategy that is not git's own: {path_text(strategy[:_MAX_COMMAND])}",
                 hint="give it up with action abort (git_rebase_abort), or go on in a terminal",
             )
 
@@ -79,7 +81,7 @@ def refuse_commands(folder: Path) -> None:
     matches = (_COMMAND.match(line) for line in _text(folder / _STEP_LISTS[0]).splitlines())
     for command in filter(None, matches):
         raise GitRefused(
-            f"a step of this rebase runs a command: {shown(command[1][:_MAX_COMMAND])}",
+            f"a step of this rebase runs a command: {path_text(command[1][:_MAX_COMMAND])}",
             hint="take it out: git rebase --edit-todo; or go on in a terminal: git rebase --continue",
         )
 

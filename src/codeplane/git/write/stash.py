@@ -18,11 +18,11 @@ from codeplane.git.write.merges import stopped_or_raise
 from codeplane.git.write.mutation import GitMutation
 from codeplane.git.write.preview_facts import PreviewFacts, list_lines
 from codeplane.git.write.writer import Writer
-from codeplane.index.files.paths import canonical, shown
+from codeplane.index.files.paths import canonical, path_text
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import GitRefused, RefNotFound
 from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assesses, foresees, operation, previews
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _INDEX = Field(0, ge=0, le=100_000, description="which one, the newest is 0")
@@ -192,8 +192,8 @@ class Stashes:
         changed = self._losses.list_edited(request.paths, against=head) if head else []
         fresh = self._losses.list_untracked(request.paths) if request.include_untracked else []
         facts = [f"on {self._facts.head()}", *([f"message: {request.message}"] if request.message else [])]
-        named = [shown(path) for path in dict.fromkeys([*changed, *fresh])]
-        facts += list_lines(f"put aside: {counted(len(named), 'file')}", named, len(named))
+        named = [path_text(path) for path in dict.fromkeys([*changed, *fresh])]
+        facts += list_lines(f"put aside: {plural(len(named), 'file')}", named, len(named))
         files = [self._git.root / path for path in (*changed, *fresh)]
         bound = [self._facts.index(), *map(os.fsencode, paths)]
         return preview_losses("Put changes aside", self._lost_by_push(), facts, bound=bound, files=files)
@@ -257,7 +257,7 @@ class Stashes:
         files = self._git.ask("stash", "show", "--include-untracked", "--name-only", "-z", name, check=False).fields
         return [
             Loss(
-                text=f"the stash '{shown(done.line)}' with {counted(len(files), 'file')}: {name_first(files)}",
+                text=f"the stash '{path_text(done.line)}' with {plural(len(files), 'file')}: {name_first(files)}",
                 kind="work",
             )
         ]

@@ -11,7 +11,7 @@ from typing import Literal, cast
 from codeplane.git.read.repository import git_dir_of
 from codeplane.git.safety.command import Git
 from codeplane.git.write.submodule_settings import GITMODULES, SubmoduleSettings
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import CodePlaneError, GitRefused
 from codeplane.kernel.json import JsonObject
 
@@ -128,11 +128,11 @@ def _refuse_in_the_way(root: Path, path: str, folder: Path) -> None:
     if is_repository(root / path):
         return
     if os.path.lexists(root / path):
-        raise GitRefused(f"{shown(path)} is there already, and is no repository", hint="name another folder")
+        raise GitRefused(f"{path_text(path)} is there already, and is no repository", hint="name another folder")
     if folder.exists():
         raise GitRefused(
-            f"the git folder of an earlier submodule {shown(path)} is there still",
-            hint=f"choose another path, or remove {shown(str(folder))}",
+            f"the git folder of an earlier submodule {path_text(path)} is there still",
+            hint=f"choose another path, or remove {path_text(str(folder))}",
         )
 
 

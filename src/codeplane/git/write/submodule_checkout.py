@@ -10,7 +10,7 @@ from codeplane.git.write.remote_names import remote_environment
 from codeplane.git.write.submodule_addition import SubmoduleAddition, is_repository
 from codeplane.git.write.submodule_update import SubmoduleUpdate, UpdateLevel, recorded_commits
 from codeplane.git.write.writer import Writer
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import RefNotFound
 
@@ -115,6 +115,6 @@ async def _commit(inner: Git, branch: str) -> str:
     ref = f"refs/remotes/origin/{branch}" if branch else "HEAD"
     done = await inner.run("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}", check=False)
     if done.code != 0:
-        what = f"no branch {shown(branch)}" if branch else "no commit"
+        what = f"no branch {path_text(branch)}" if branch else "no commit"
         raise RefNotFound(f"the repository has {what}", hint="try: git ls-remote URL")
     return done.line

@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection
 
 from codeplane.git.safety.command import Git
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import GitRefused
 
 GITMODULES = ".gitmodules"
@@ -50,14 +50,14 @@ class SubmoduleSettings:
             if len(names) != 1:
                 count = f"{len(names)} names" if names else "no name"
                 raise GitRefused(
-                    f"{GITMODULES} has {count} for the submodule {shown(path)}",
+                    f"{GITMODULES} has {count} for the submodule {path_text(path)}",
                     hint=f"give it one section in {GITMODULES}, or name the other submodules in paths",
                 )
             if self._updates.get(names[0]) == _LEFT_ALONE:
                 continue
             if not self._urls.get(names[0]):
                 raise GitRefused(
-                    f"no address is set for the submodule {shown(path)}",
+                    f"no address is set for the submodule {path_text(path)}",
                     hint=f"set its url in {GITMODULES}, or name the other submodules in paths",
                 )
             updated[path] = names[0]

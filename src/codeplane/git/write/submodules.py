@@ -22,7 +22,7 @@ from codeplane.git.write.revision import check_ref
 from codeplane.git.write.submodule_checkout import SubmoduleCheckout
 from codeplane.git.write.submodule_settings import SubmoduleSettings
 from codeplane.git.write.writer import Writer
-from codeplane.index.files.paths import canonical, shown
+from codeplane.index.files.paths import canonical, path_text
 from codeplane.index.workspaces.remote import MAX_URL, Remote
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import InvalidArgument, NotFound
@@ -166,8 +166,8 @@ class SubmoduleWrites:
     async def preview_add(self, request: SubmoduleAddRequest) -> Preview:
         """Preview the address, branch and folder of a new submodule."""
         remote, path = _remote(request), canonical(request.path, root=self._git.root)
-        facts = [f"from {remote.shown}", f"branch: {shown(request.branch) or 'the one of the remote'}"]
-        facts += [f"into the folder {shown(path)}, which is staged with .gitmodules"]
+        facts = [f"from {remote.shown}", f"branch: {path_text(request.branch) or 'the one of the remote'}"]
+        facts += [f"into the folder {path_text(path)}, which is staged with .gitmodules"]
         facts.append(f"in {await asyncio.to_thread(PreviewFacts(self._git).head)}")
         return preview_losses(f"Add the submodule {path} from {remote.shown}", [], facts)
 
@@ -201,10 +201,10 @@ class SubmoduleWrites:
 
     def _preview_update(self, request: SubmoduleUpdateRequest) -> Preview:
         recorded = self._recorded_commits([canonical(path, root=self._git.root) for path in request.paths])
-        lines = [f"{shown(path)} at {oid}" for path, oid in sorted(recorded.items())]
+        lines = [f"{path_text(path)} at {oid}" for path, oid in sorted(recorded.items())]
         facts = list_lines(f"{len(lines)} submodules", lines, len(lines))
         addresses = sorted(SubmoduleSettings(self._git).addresses)
-        urls = [f"{shown(name)} = {shown(redact_urls(url))}" for name, url in addresses]
+        urls = [f"{path_text(name)} = {path_text(redact_urls(url))}" for name, url in addresses]
         facts += list_lines("addresses that are set", urls, len(urls))
         facts += ["with those inside of them, wherever those lead"] if request.recursive else []
         facts += ["those that were not used before are set up"] if request.init else []
@@ -240,7 +240,7 @@ class SubmoduleWrites:
         (name,) = self._writer.permission.admit_paths(call, [path])
         done = await self._git.run("ls-files", "--stage", "-z", "--", name)
         if not any(line.startswith("160000 ") and line.endswith(f"\t{name}") for line in done.fields):
-            raise NotFound(f"{shown(name)} is no submodule", hint="see git_submodules")
+            raise NotFound(f"{path_text(name)} is no submodule", hint="see git_submodules")
         return name
 
     async def _keep(self, call: Call, mutation: GitMutation, path: str, force: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from codeplane.git.read.repository import common_dir
 from codeplane.git.safety.command import Git
 from codeplane.git.write.exclude_file import ExcludeFile, pattern_of
-from codeplane.index.files.paths import canonical, is_ours, shown
+from codeplane.index.files.paths import canonical, is_ours, path_text
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.errors import NotFound, PathDenied
 
@@ -52,7 +52,7 @@ class WorktreePlaces:
         if actor is not None and actor.kind not in _PEOPLE:
             self._refuse_agent(real, given)
         if not real.parent.is_dir():
-            raise NotFound(f"there is no folder {shown(str(real.parent))!r}", hint="make it first, or name another")
+            raise NotFound(f"there is no folder {path_text(str(real.parent))!r}", hint="make it first, or name another")
         return Place(folder=real, inside=None)
 
     def _inside(self, given: str) -> Place:
@@ -60,36 +60,39 @@ class WorktreePlaces:
         path = canonical(given, root=root)
         real = Path(os.path.realpath(root / path))
         if not path:
-            raise PathDenied(f"{shown(given)!r} is the repository itself", hint="name a folder in it")
+            raise PathDenied(f"{path_text(given)!r} is the repository itself", hint="name a folder in it")
         # No link in the path may lead outside, or to what belongs to git or CodePlane.
         if root not in real.parents:
-            raise PathDenied(f"{shown(given)!r} leads out of the repository through a link", hint="name another folder")
+            raise PathDenied(
+                f"{path_text(given)!r} leads out of the repository through a link", hint="name another folder"
+            )
         if is_ours(real.relative_to(root).as_posix(), root=root):
-            raise PathDenied(f"{shown(given)!r} leads to what belongs to git or to CodePlane")
+            raise PathDenied(f"{path_text(given)!r} leads to what belongs to git or to CodePlane")
         return Place(folder=root / path, inside=path)
 
     def _refuse_outside(self, real: Path, given: str) -> None:
         shared = Path(os.path.realpath(common_dir(self._git.folder)))
         if _is_ours(real) or real == shared or shared in real.parents:
-            raise PathDenied(f"{shown(given)!r} belongs to git or to CodePlane")
+            raise PathDenied(f"{path_text(given)!r} belongs to git or to CodePlane")
         if real in self._git.root.parents:
-            raise PathDenied(f"{shown(given)!r} contains the repository")
+            raise PathDenied(f"{path_text(given)!r} contains the repository")
 
     def _refuse_agent(self, real: Path, given: str) -> None:
         """Raise PathDenied unless the owner lets agents add work trees there; hidden folders are never allowed."""
         roots = [Path(os.path.realpath(self._git.root / Path(root).expanduser())) for root in self._open_roots]
         below = [real.relative_to(root) for root in roots if root in real.parents]
         if not below:
-            opened = f" or below {', '.join(map(shown, self._open_roots))}" if self._open_roots else ""
+            opened = f" or below {', '.join(map(path_text, self._open_roots))}" if self._open_roots else ""
             raise PathDenied(
-                f"{shown(given)!r} is outside the repository",
+                f"{path_text(given)!r} is outside the repository",
                 hint=f"name a folder inside it{opened}; the owner can add one there with cpl call git.worktree_add, or "
                 "open a folder to agents: git.worktree_roots in .codeplane/config.yaml",
             )
         hidden = [next((part for part in path.parts if part.startswith(".")), "") for path in below]
         if all(hidden):
             raise PathDenied(
-                f"{shown(hidden[0])!r} in {shown(given)!r} is hidden, and agents make no hidden folders out there",
+                f"{path_text(hidden[0])!r} in {path_text(given)!r} is hidden,"
+                " and agents make no hidden folders out there",
                 hint="choose a name that does not begin with a dot",
             )
 

@@ -23,7 +23,7 @@ from codeplane.git.write.preview_facts import PreviewFacts
 from codeplane.git.write.revision import MAX_REF, Revision, check_new_name, resolve_commit_now, resolve_revision
 from codeplane.git.write.worktree_places import WorktreePlaces, exclude_worktree, forget_excluded, worktree_paths
 from codeplane.git.write.writer import Writer
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, GitBusy, GitRefused, InvalidArgument, NotFound, TooLarge
 from codeplane.kernel.operation import (
@@ -138,13 +138,13 @@ class WorktreeWrites:
                 await run_to_end(self._clear_excluded(call))
                 raise
             delta = await mutation.finish()
-            return WorktreeChanged(delta=delta, worktree=shown(str(place.folder)), excluded=excluded)
+            return WorktreeChanged(delta=delta, worktree=path_text(str(place.folder)), excluded=excluded)
 
     @assesses("git.worktree_add")
     def assess_add(self, call: Call | None, request: WorktreeAddRequest) -> Assessment:
         """Refuse a place that is not for the caller before a person is asked; name one outside the repository."""
         place = self._places.place(request.path, call.actor if call is not None else None)
-        beside = f"makes a folder outside the repository: {shown(str(place.folder))}"
+        beside = f"makes a folder outside the repository: {path_text(str(place.folder))}"
         return Assessment(risk=Risk.WRITE, effects=() if place.inside is not None else (beside,))
 
     @previews("git.worktree_add")
@@ -155,7 +155,7 @@ class WorktreeWrites:
     def _preview_add(self, request: WorktreeAddRequest) -> Preview:
         place = self._places.place(request.path, None)
         facts = [f"with {PreviewFacts(self._git).describe_commit(request.ref)}"]
-        facts += [f"on the new branch {shown(request.branch)}"] if request.branch else []
+        facts += [f"on the new branch {path_text(request.branch)}"] if request.branch else []
         return preview_losses(f"Make the work tree {place.folder}", (), facts)
 
     @operation("git.worktree_open", risk=Risk.READ)
@@ -166,7 +166,10 @@ class WorktreeWrites:
         head = await inner.run("rev-parse", "--verify", "--quiet", "HEAD", check=False)
         branch = await inner.run("symbolic-ref", "--quiet", "--short", "HEAD", check=False)
         return Opened(
-            name=shown(path.name), path=shown(str(path)), branch=shown(branch.line) or None, head=head.line or None
+            name=path_text(path.name),
+            path=path_text(str(path)),
+            branch=path_text(branch.line) or None,
+            head=head.line or None,
         )
 
     @operation("git.worktree_remove", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
@@ -184,7 +187,7 @@ class WorktreeWrites:
                 removed.warn(call)
             await self._clear_excluded(call)
             delta = (await mutation.finish()).model_copy(update={"recovery": recovery})
-            return WorktreeChanged(delta=delta, worktree=shown(str(path)))
+            return WorktreeChanged(delta=delta, worktree=path_text(str(path)))
 
     @operation("git.worktree_lock", risk=Risk.WRITE, budget=Budget.MUTATION, capability="write_files", timeout_sec=0)
     async def lock(self, call: Call, request: WorktreeLockRequest) -> WorktreeChanged:
@@ -203,7 +206,7 @@ class WorktreeWrites:
         async with self._writer.mutation(call, "worktree_prune", undoable=False) as mutation:
             done = await self._git.run("worktree", "prune", "--verbose")
             await self._clear_excluded(call)
-            text = "\n".join(shown(line) for line in (done.line or done.err).splitlines()) or "nothing to forget"
+            text = "\n".join(path_text(line) for line in (done.line or done.err).splitlines()) or "nothing to forget"
             return WorktreeChanged(delta=await mutation.finish(), worktree=text)
 
     @foresees("git.worktree_add")
@@ -232,7 +235,7 @@ class WorktreeWrites:
 
     def _preview(self, request: WorktreeRemoveRequest) -> Preview:
         path = self._find(request.name)
-        facts = [f"the folder {shown(str(path))}"]
+        facts = [f"the folder {path_text(str(path))}"]
         facts += [f"in it {PreviewFacts(self._git.at(path)).head()}"] if path.is_dir() else ["it is gone already"]
         facts += ["also with changes in it"] if request.force else []
         return preview_losses(f"Remove the work tree {request.name}", self._find_losses(request), facts)
@@ -255,7 +258,7 @@ class WorktreeWrites:
             head = await self._git.at(folder).run("rev-parse", "--verify", "--quiet", "HEAD", check=False)
             if head.line != revision.commit:
                 await self._git.run("worktree", "remove", "--force", "--", str(folder))
-                raise GitBusy(f"{shown(revision.branch)} was moved meanwhile", hint="call again")
+                raise GitBusy(f"{path_text(revision.branch)} was moved meanwhile", hint="call again")
         else:
             await self._git.run(*add, "--detach", "--", str(folder), revision.exact)
 
@@ -263,7 +266,7 @@ class WorktreeWrites:
         path = self._find(name)
         async with self._writer.mutation(call, f"worktree_{verb}", undoable=False) as mutation:
             await self._git.run("worktree", verb, *options, "--", str(path))
-            return WorktreeChanged(delta=await mutation.finish(), worktree=f"{verb}ed {shown(str(path))}")
+            return WorktreeChanged(delta=await mutation.finish(), worktree=f"{verb}ed {path_text(str(path))}")
 
     async def _exclude(self, call: Call, path: str) -> str | None:
         """Exclude the folder from this repository; return the line, None when it is ignored anyway."""
@@ -272,7 +275,7 @@ class WorktreeWrites:
         except (CodePlaneError, OSError) as error:
             call.warn(f"git_stage and checkpoint would take the new folder up, since it could not be ignored: {error}")
             return None
-        return shown(os.fsdecode(pattern)) if pattern is not None else None
+        return path_text(os.fsdecode(pattern)) if pattern is not None else None
 
     async def _clear_excluded(self, call: Call) -> None:
         """Remove the exclude lines of work trees that are gone."""
@@ -291,12 +294,12 @@ class WorktreeWrites:
         own = [path for path in ignored if not is_codeplanes(path)]
         if len(own) > _MAX_IGNORED:
             raise TooLarge(
-                f"{len(own)} ignored files lie in {shown(str(path))}, too many to keep",
+                f"{len(own)} ignored files lie in {path_text(str(path))}, too many to keep",
                 hint="move them elsewhere, or remove them, first",
             )
         if alien := [path for path in own if path.endswith("/")]:
             raise GitRefused(
-                f"{shown(alien[0])} in it is a repository of its own, which cannot be kept",
+                f"{path_text(alien[0])} in it is a repository of its own, which cannot be kept",
                 hint="move it elsewhere first",
             )
         inner = await take_snapshot(git)
@@ -326,7 +329,7 @@ class WorktreeWrites:
                 raise
             # Git forgets a work tree even when it cannot delete its whole folder.
             is_left = await asyncio.to_thread(path.exists)
-            left = f"; what is left of the folder can go: rm -r {shown(str(path))}" if is_left else ""
+            left = f"; what is left of the folder can go: rm -r {path_text(str(path))}" if is_left else ""
             call.warn(f"the work tree is removed, but git could not delete everything in it: {error.message}{left}")
 
     def _removed_files(self, git: Git, paths: Iterable[str]) -> RemovedFiles:
@@ -338,16 +341,18 @@ class WorktreeWrites:
         given = Path(os.path.normpath(self._git.root / name))
         matches = [path for path in paths if path == given] or [path for path in paths if path.name == name]
         if len(matches) > 1:
-            raise InvalidArgument(f"{len(matches)} work trees are called {shown(name)}", hint="name one by its path")
+            raise InvalidArgument(
+                f"{len(matches)} work trees are called {path_text(name)}", hint="name one by its path"
+            )
         if not matches:
-            raise NotFound(f"there is no work tree {shown(name)!r}", hint="see git_worktrees")
+            raise NotFound(f"there is no work tree {path_text(name)!r}", hint="see git_worktrees")
         if matches[0] in (self._git.root, paths[0]):
-            raise InvalidArgument(f"{shown(name)!r} is the main work tree, or the one that is served")
+            raise InvalidArgument(f"{path_text(name)!r} is the main work tree, or the one that is served")
         return matches[0]
 
     def _find_losses(self, request: WorktreeRemoveRequest) -> list[Loss]:
         path = self._find(request.name)
-        outside = Loss(text=f"a folder outside the repository: {shown(str(path))}", kind="delete")
+        outside = Loss(text=f"a folder outside the repository: {path_text(str(path))}", kind="delete")
         lost = [] if self._git.root in path.parents else [outside]
         if path.is_dir():
             losses = LossFinder(self._git.at(path))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from codeplane.git.read.git_error import name_first
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.loss_finder import STATE, STATUS
-from codeplane.index.files.paths import canonical, shown
+from codeplane.index.files.paths import canonical, path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import PathDenied
 from codeplane.kernel.secret_paths import SecretRules
@@ -85,7 +85,7 @@ class WritePermission:
                 f"{describe_secrets(sorted(secrets))}, so only the owner gives {them} to git",
                 hint=hint
                 or f"name the other files, or have the owner ignore {them} (.gitignore) or stage {them}: git add",
-                details={"paths": [shown(path) for path in secrets[:100]]},
+                details={"paths": [path_text(path) for path in secrets[:100]]},
             )
 
     def refuse_secret_changes(self, call: Call | None, paths: Iterable[str]) -> None:
@@ -96,7 +96,7 @@ class WritePermission:
             raise PathDenied(
                 f"{describe_secrets(secrets)}, so only the owner changes {'it' if len(secrets) == 1 else 'them'}",
                 hint="name the other files",
-                details={"paths": [shown(path) for path in secrets[:100]]},
+                details={"paths": [path_text(path) for path in secrets[:100]]},
             )
 
 

@@ -21,9 +21,9 @@ from codeplane.git.write.undo_recording import UndoParts, UndoRecording
 from codeplane.git.write.write_permission import WritePermission
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import CodePlaneError, DeadlineExceeded, GitBusy
 from codeplane.kernel.ids import new_id
+from codeplane.kernel.plural import ARE, plural
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 _LOCAL = ("refs/heads/", "refs/tags/")
@@ -151,6 +151,6 @@ class Writer:
         if snapshot.conflicts:
             named = ", ".join(conflict.path for conflict in snapshot.conflicts[:5])
             raise GitBusy(
-                f"{counted(len(snapshot.conflicts), 'file', verbs=ARE)} in conflict: {named}",
+                f"{plural(len(snapshot.conflicts), 'file', verbs=ARE)} in conflict: {named}",
                 hint="resolve them and git_stage them, or git_discard",
             )

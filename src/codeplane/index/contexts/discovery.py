@@ -10,7 +10,7 @@ from codeplane.index.contexts.family import FAMILY
 from codeplane.index.contexts.fence import Fence
 from codeplane.index.contexts.manifest import READ, read_marker
 from codeplane.index.contexts.membership import is_excluded
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 
 Read: TypeAlias = Callable[[str], bytes | None]
 
@@ -127,5 +127,5 @@ def _is_package(family: str, marker: str) -> bool:
 
 
 def _detach(candidate: Candidate, fence: Fence) -> Candidate:
-    reason = f"not a member of the workspace in {shown(fence.marker)}"
+    reason = f"not a member of the workspace in {path_text(fence.marker)}"
     return replace(candidate, status="detached", reason="; ".join(filter(None, (reason, candidate.reason))))

@@ -13,16 +13,16 @@ from codeplane.index.contexts.contexts_file import NAME, ContextsFile
 from codeplane.index.contexts.family import families_of
 from codeplane.index.contexts.probe import ParseCheck
 from codeplane.index.files.file import Stamp, stamp_of
-from codeplane.index.files.paths import canonical, shown
+from codeplane.index.files.paths import canonical, path_text
 from codeplane.index.freshness import SnapshotSource
 from codeplane.index.parse_worker import Source
 from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, NotFound
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Result, Risk, operation
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 
 _SHOWN = 200
@@ -43,7 +43,7 @@ class ContextInfo(Result):
     def line(self) -> str:
         """The context in one line."""
         why = f" ({self.reason})" if self.reason else ""
-        return f"{self.id}  {self.status}  {counted(self.files, 'file')}  root={self.root or '.'}{why}"
+        return f"{self.id}  {self.status}  {plural(self.files, 'file')}  root={self.root or '.'}{why}"
 
 
 class ListRequest(WorkspaceRequest):
@@ -137,7 +137,7 @@ class ContextOperations:
             ContextInfo(
                 id=context.id,
                 family=context.family,
-                root=shown(context.root),
+                root=path_text(context.root),
                 tier=context.tier,
                 status=context.status,
                 reason=context.reason,
@@ -155,13 +155,13 @@ class ContextOperations:
         path = canonical(request.path, root=self._root)
         snapshot, contexts = await self.now()
         if path not in snapshot.files:
-            raise NotFound(f"no file {shown(path)} in the index", hint="search or list_dir shows what there is")
+            raise NotFound(f"no file {path_text(path)} in the index", hint="search or list_dir shows what there is")
         owners = {
             family: owner.id
             for family in families_of(path)
             if (owner := contexts.router.context_of(path, family)) is not None
         }
-        return OfResult(path=shown(path), home=contexts.router.home_of(path).id, owners=owners)
+        return OfResult(path=path_text(path), home=contexts.router.home_of(path).id, owners=owners)
 
     def _of(self, snapshot: Snapshot) -> Contexts:
         written = stamp_of(str(self._file))

@@ -9,7 +9,7 @@ from codeplane.index.contexts.candidate import Candidate, Context, Order, Status
 from codeplane.index.contexts.discovery import Read
 from codeplane.index.contexts.family import FAMILY, families_of
 from codeplane.index.contexts.membership import Territory, exclude_specs
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 
 SAMPLES = 5
 # How many files are opened in search of the samples: empty and large ones are passed over at first.
@@ -137,7 +137,7 @@ def _is_good(path: str, content: bytes, parse: Parse, *, code: bool) -> bool:
 
 def _failure(tried: list[str], *, edge: Order | None) -> _Verdict:
     reason = (
-        f"none of {len(tried)} sampled files parses: {', '.join(map(shown, tried))}"
+        f"none of {len(tried)} sampled files parses: {', '.join(map(path_text, tried))}"
         if tried
         else "no file could be read"
     )

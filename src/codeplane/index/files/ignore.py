@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import PathDenied, StorageFailed
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
@@ -60,11 +60,11 @@ class IgnoreRules:
 
     def refusal(self, path: str, *, display: str = "") -> PathDenied | None:
         """The error for reading or writing an excluded path, or None; `name` is its name in the message."""
-        display = display or shown(path)
+        display = display or path_text(path)
         if self._secrets.covers(path):
             return PathDenied(
                 f"{display} holds secrets by its name or another one, so it is not shown or changed",
-                hint=f'the owner can show it: index.secrets: ["{shown(path)}"] in .codeplane/config.yaml',
+                hint=f'the owner can show it: index.secrets: ["{path_text(path)}"] in .codeplane/config.yaml',
             )
         if self._tracked.match_file(as_text(path)):
             return PathDenied(f"{display} is left out by {_OWN}", hint=f"the owner can un-ignore it in {_OWN}")

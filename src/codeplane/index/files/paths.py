@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane.disk.git_folders import GitFolders, git_folders
 from codeplane.disk.links import is_free_of_links
 from codeplane.kernel.errors import NotFound, PathDenied
-from codeplane.kernel.visible import is_invisible
+from codeplane.kernel.invisible_text import is_invisible
 
 _MAX_PATH = 4096
 _WRITTEN = re.compile(rb"\\x(0[1-9a-f]|1[0-9a-f]|7f|[89a-f][0-9a-f])")
@@ -66,7 +66,7 @@ def is_ours(path: str, *, root: Path, gits: GitFolders | None = None) -> bool:
 
 
 def _unescape(path: str) -> str:
-    """Reverse the escapes that `shown` writes."""
+    """Reverse the escapes that `path_text` writes."""
     raw = _WRITTEN.sub(lambda match: bytes([int(match[1], 16)]), os.fsencode(path))
     return os.fsdecode(raw)
 
@@ -76,7 +76,7 @@ def escape_bytes(path: str) -> str:
     return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def shown(path: str) -> str:
+def path_text(path: str) -> str:
     """A path as text for answers, with control and invisible characters escaped too."""
     if path.isascii() and path.isprintable():
         return path

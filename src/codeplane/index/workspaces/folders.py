@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.disk.git_folders import git_places
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied
 from codeplane.kernel.secret_paths import is_secret_name
 
@@ -44,19 +44,20 @@ class Folders:
         self.refuse(real)
         if not os.access(real, os.F_OK):
             raise NotFound(
-                f"there is no folder {shown(path[:_MAX_SHOWN])!r}", hint="name an existing folder by its absolute path"
+                f"there is no folder {path_text(path[:_MAX_SHOWN])!r}",
+                hint="name an existing folder by its absolute path",
             )
         if not real.is_dir():
-            raise InvalidArgument(f"{shown(path)!r} is no folder", hint="attach the folder that it is in")
+            raise InvalidArgument(f"{path_text(path)!r} is no folder", hint="attach the folder that it is in")
         if not os.access(real, os.R_OK | os.X_OK):
-            raise PathDenied(f"{shown(path)!r} cannot be read by this user", hint="mend its permissions first")
+            raise PathDenied(f"{path_text(path)!r} cannot be read by this user", hint="mend its permissions first")
         if real.samefile(self.serving):
             raise InvalidArgument("that is the repository itself", hint="leave workspace out to ask about it")
         return real
 
     def refuse(self, real: Path) -> None:
         """Raise PathDenied for folders that may never be attached."""
-        name = repr(shown(str(real)))
+        name = repr(path_text(str(real)))
         if real == real.parent or real == self.home or real in self.home.parents:
             what = "the whole machine" if real == real.parent else "a home directory or what holds it"
             raise PathDenied(

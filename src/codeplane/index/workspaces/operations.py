@@ -9,17 +9,17 @@ from typing import Protocol
 
 from pydantic import Field
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.workspaces.folders import Folders
 from codeplane.index.workspaces.register import AttachedWorkspace
 from codeplane.index.workspaces.remote import MAX_URL, Remote
 from codeplane.index.workspaces.workspace_name import check_name, suggest_name
 from codeplane.index.workspaces.workspaces import CHECKOUT, PARTIAL, Workspaces
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import InvalidArgument, PathDenied, TooLarge
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
+from codeplane.kernel.plural import plural
 
 _NAME = Field("", max_length=100, description="made from the folder's or remote's without it")
 
@@ -74,7 +74,7 @@ class WorkspaceInfo(Result):
         where = f"{self.name}  {self.root}" + (f"  from {self.url}" if self.url else "")
         if self.index is None:
             return f"{where}  not opened"
-        return f"{where}  epoch {self.index['epoch']}, {counted(int(str(self.index['files'])), 'file')}"
+        return f"{where}  epoch {self.index['epoch']}, {plural(int(str(self.index['files'])), 'file')}"
 
 
 class WorkspaceList(Result):
@@ -121,7 +121,7 @@ class WorkspaceOperations:
                 raise InvalidArgument(f"that folder is attached already, as {same.name}", hint="use it as it is")
             attached = AttachedWorkspace(name=name, root=root)
             self._workspaces.add(attached)
-        await call.record([("workspaces", "workspace.attached", {"name": name, "root": shown(str(root))})])
+        await call.record([("workspaces", "workspace.attached", {"name": name, "root": path_text(str(root))})])
         return self._info(call, attached)
 
     @assesses("workspace.attach")
@@ -143,12 +143,12 @@ class WorkspaceOperations:
         name = check_name(request.name) if request.name else suggest_name(root.name)
         position = "is inside" if self._folders.is_allowed(root) else "is OUTSIDE"
         facts = [
-            f"folder: {shown(str(root))}",
-            f"asked for as: {shown(request.path)}",
+            f"folder: {path_text(str(root))}",
+            f"asked for as: {path_text(request.path)}",
             f"it {position} workspaces.roots",
             "its files can be searched and read by agents then; nothing is written into it",
         ]
-        return Preview(summary=f"attach {shown(str(root))} as {name}", body="\n".join(facts))
+        return Preview(summary=f"attach {path_text(str(root))} as {name}", body="\n".join(facts))
 
     @operation("workspace.detach", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools")
     async def detach(self, call: Call, request: DetachRequest) -> DetachResult:
@@ -220,8 +220,8 @@ class WorkspaceOperations:
         name = check_name(request.name) if request.name else suggest_name(remote.last)
         facts = [
             f"from: {remote.shown}",
-            f"branch: {shown(request.branch) or 'the one of the remote'}",
-            f"into: {shown(str(self._workspaces.home(name) / CHECKOUT))}",
+            f"branch: {path_text(request.branch) or 'the one of the remote'}",
+            f"into: {path_text(str(self._workspaces.home(name) / CHECKOUT))}",
             f"submodules: {'fetched too, wherever they lead' if request.recurse_submodules else 'left out'}",
             f"LFS files: {'fetched too' if request.fetch_lfs else 'left out'}",
         ]
@@ -262,7 +262,7 @@ class WorkspaceOperations:
     def _info(self, call: Call, attached: AttachedWorkspace) -> WorkspaceInfo:
         state = self._workspaces.state(attached.name, call)
         return WorkspaceInfo(
-            name=attached.name, root=shown(str(attached.root)), url=attached.url, index=state and _index(state)
+            name=attached.name, root=path_text(str(attached.root)), url=attached.url, index=state and _index(state)
         )
 
 

@@ -9,13 +9,13 @@ from pydantic import Field
 from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_REPLAYED
 from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.failure import NOT_FAILED
 from codeplane.kernel.operation import Request, Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.plural import plural
 from codeplane.kernel.ports import Ledger
 from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
@@ -143,7 +143,7 @@ class ActorList(Result):
 
     def text(self) -> str:
         lines = [
-            f"{actor.actor} {counted(actor.sessions, 'session')}, last {actor.last_at[:19]}" for actor in self.results
+            f"{actor.actor} {plural(actor.sessions, 'session')}, last {actor.last_at[:19]}" for actor in self.results
         ]
         return ("\n".join(lines) or "nobody has called") + self.pagination.line()
 
@@ -318,7 +318,7 @@ def _signals(work: Work, steps: Sequence[Step]) -> tuple[str, ...]:
             between = [step for step in steps if repeated[0].position < step.position < repeated[-1].position]
             tried = sum(step.mutation_fingerprint is not None for step in between)
             why = (
-                f"{counted(tried, 'change')} in between did not touch its cause"
+                f"{plural(tried, 'change')} in between did not touch its cause"
                 if tried
                 else "nothing was changed in between"
             )

@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.index.path_kinds import is_test
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 from codeplane.query.compare.file_category import Category
 
 _MARKS = {"added": "+", "removed": "-", "renamed": ">", "moved": ">", "signature_changed": "~", "body_changed": "."}
@@ -105,7 +105,7 @@ class StructuralChange(Result):
             more = "+" * (self.impact.reference_basis == "ref_facts_partial")
             files = len(self.impact.referencing_files or ())
             details.append(
-                f"{counted(self.impact.reference_count, 'ref', more)} in {counted(files, 'file', '+' * (files >= 20))}"
+                f"{plural(self.impact.reference_count, 'ref', more)} in {plural(files, 'file', '+' * (files >= 20))}"
             )
         return reasons + (f" ({', '.join(details)})" if details else "")
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from codeplane.kernel.counted import counted
+from codeplane.kernel.plural import plural
 from codeplane.query.compare.answer import FileChangeInfo, StructuralChange
 
 # What a comment may hold, with room for what people put around it.
@@ -72,7 +72,7 @@ def _lines(change: StructuralChange, depth: int = 0) -> list[str]:
     where += f" (from {_code(change.old_path)})" if change.old_path else ""
     suffix = f": {_text('; '.join(change.why))}" if change.why else ""
     if change.impact is not None and change.impact.reference_count:
-        suffix += f" — {counted(change.impact.reference_count, 'reference')}"
+        suffix += f" — {plural(change.impact.reference_count, 'reference')}"
     lines = [f"{'  ' * depth}- {'**' * broken}{word}{change.kind}{'**' * broken} {_code(name)}{where}{suffix}"]
     if change.change == "signature_changed" and change.old_signature and change.new_signature:
         indent = "  " * (depth + 1)

@@ -16,12 +16,12 @@ from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, InvalidArgument, NotFound
 from codeplane.kernel.ids import digest
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.operation import Risk, operation
+from codeplane.kernel.plural import plural
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.query.compare import epochs
 from codeplane.query.compare.answer import SemanticDiffResult
@@ -261,7 +261,7 @@ def _partial(unknown: int, here: int) -> str | None:
         return None
     further = "asking again looks further for these" if here else "a page looks further for its own"
     shown = f", {here} of them shown here" if here and here < unknown else ""
-    return f"not all references were looked at for {counted(unknown, 'change')}{shown}; {further}"
+    return f"not all references were looked at for {plural(unknown, 'change')}{shown}; {further}"
 
 
 def _digest(key: str, request: SemanticDiffRequest) -> str:

@@ -13,7 +13,7 @@ from codeplane.git.read.hidden_paths import HiddenPaths
 from codeplane.git.read.object_store import ObjectStore
 from codeplane.git.read.reader import GitReader
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.query.compare.change import FileOutlines
@@ -180,7 +180,7 @@ class OutlineLoader:
             new = Outline(file.path, contents[after].text, facts[after]) if after is not None else None
             for side, when in ((old, "before"), (new, "after")):
                 if side is not None and side.errors:
-                    broken.append(f"{shown(side.path)}:{side.errors} ({when})")
+                    broken.append(f"{path_text(side.path)}:{side.errors} ({when})")
             loaded.files.append(FileOutlines(old=old, new=new))
             loaded.differing[file.path] = file
         if broken:

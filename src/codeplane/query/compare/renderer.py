@@ -3,7 +3,7 @@
 import os
 
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.parse_worker import uid_of
 from codeplane.query.compare.answer import FileChangeInfo, ImpactInfo, RefTiers, StructuralChange
 from codeplane.query.compare.change import Change
@@ -37,7 +37,7 @@ class ChangeRenderer:
         if definition is not None:
             end_column = definition.end - outline.text.rfind(b"\n", 0, definition.end)
         return StructuralChange(
-            path=shown(outline.path),
+            path=path_text(outline.path),
             kind=now.kind,
             name=now.name,
             qualified_name=now.path,
@@ -49,7 +49,7 @@ class ChangeRenderer:
             old_signature=_signature(pair.old, pair.old_place) if differs and before is not None else None,
             new_signature=_signature(pair.new, pair.new_place) if differs and after is not None else None,
             old_name=before.name if change.change in ("renamed", "moved") and before is not None else None,
-            old_path=shown(pair.old.path) if change.moved and pair.old is not None else None,
+            old_path=path_text(pair.old.path) if change.moved and pair.old is not None else None,
             start_line=now.line,
             start_col=definition.column + 1 if definition is not None else None,
             end_line=definition.end_line if definition is not None else None,
@@ -66,15 +66,15 @@ class ChangeRenderer:
         old = change.pair.old
         assert old is not None
         return StructuralChange(
-            path=shown(change.path),
+            path=path_text(change.path),
             kind="module",
-            name=shown(change.path.rpartition("/")[2]),
+            name=path_text(change.path.rpartition("/")[2]),
             change=change.change,
             structural_severity="breaking" if change.breaking else "non_breaking",
             behavior_change_risk=change.risk,
             why=change.why or None,
-            old_name=shown(old.path.rpartition("/")[2]),
-            old_path=shown(old.path),
+            old_name=path_text(old.path.rpartition("/")[2]),
+            old_path=path_text(old.path),
             start_line=1,
             delta_tags=tuple(change.tags),
         )
@@ -93,9 +93,9 @@ class ChangeRenderer:
             reference_count=impact.count,
             ref_tiers=RefTiers(**tiers_of(impact)),
             reference_basis="ref_facts_resolved" if impact.basis == "ref_facts_resolved" else "ref_facts_partial",
-            referencing_files=tuple(map(shown, first_files(impact.referencing))),
-            importing_files=tuple(map(shown, first_files(impact.importing))),
-            affected_test_files=tuple(map(shown, impact.tests)),
+            referencing_files=tuple(map(path_text, first_files(impact.referencing))),
+            importing_files=tuple(map(path_text, first_files(impact.importing))),
+            affected_test_files=tuple(map(path_text, impact.tests)),
             confidence="high" if impact.is_sure else "low",
             visibility=change.visibility,
             is_static=static,
@@ -114,11 +114,11 @@ class ChangeRenderer:
 def render_file(file: Unparsed) -> FileChangeInfo:
     """Render a file without an outline."""
     return FileChangeInfo(
-        path=shown(file.file.path),
+        path=path_text(file.file.path),
         status=file.file.status,
         category=category(file.file.path),
         language=file.language,
-        old_path=shown(file.file.old_path) if file.file.old_path is not None else None,
+        old_path=path_text(file.file.old_path) if file.file.old_path is not None else None,
         note=file.note,
     )
 

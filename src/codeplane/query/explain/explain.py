@@ -19,7 +19,7 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
@@ -135,7 +135,7 @@ class ExplainOperations:
         with suppress(TimeoutError, CodePlaneError):
             async with asyncio.timeout(_FOR_TESTS_SEC):
                 found = await self._tests.test_files(snapshot, path)
-        known = {"test_files": tuple(map(shown, found))} if found is not None else {"tests_unknown": True}
+        known = {"test_files": tuple(map(path_text, found))} if found is not None else {"tests_unknown": True}
         return explanation.model_copy(update=known)
 
     def _look(self, call: Call, snapshot: Snapshot, symbol: str, keep: Keep | None) -> _Look:
@@ -176,7 +176,7 @@ def entry(target: Target) -> SymbolEntry:
         kind=symbol.kind if symbol else "name",
         name=target.bound.name,
         qualified_name=symbol.path if symbol else target.bound.name,
-        path=shown(target.bound.file),
+        path=path_text(target.bound.file),
         line=symbol.line if symbol else 0,
     )
 
@@ -226,7 +226,7 @@ def _explain(call: Call, world: World, store: FactStore, target: Target) -> tupl
             kind="name",
             name=bound.name,
             qualified_name=bound.name,
-            path=shown(bound.file),
+            path=path_text(bound.file),
             line=hit.line,
             end_line=hit.line,
             signature=hit.snippet.strip(),
@@ -241,7 +241,7 @@ def _explain(call: Call, world: World, store: FactStore, target: Target) -> tupl
         kind=definition.kind,
         name=definition.name,
         qualified_name=definition.path,
-        path=shown(bound.file),
+        path=path_text(bound.file),
         line=definition.line,
         end_line=definition.end_line,
         signature=signature(facts, text, definition),
@@ -312,7 +312,7 @@ def _bases(world: World, bound: Bound, definition: Definition) -> tuple[str, ...
         facts = world.facts(base.file)
         rows = facts.definitions_by_binding.get((base.scope, base.name), []) if facts else []
         at = f":{facts.definitions[rows[0]].line}" if facts and rows else ""
-        names.append(f"{base.name} ({shown(base.file)}{at})")
+        names.append(f"{base.name} ({path_text(base.file)}{at})")
     if len(line) > 1 + _MAX_BASES:
         names.append(f"and {len(line) - 1 - _MAX_BASES} more")
     # With none of ours among them, the signature says all there is.
@@ -352,7 +352,7 @@ def _references(world: World, store: FactStore, target: Target) -> tuple[Referen
         lines=tuple(hits),
         others=others,
         not_shown=len(references_found) - len(hits) - sum(places.count for places in others),
-        tests={shown(path): tests[path] for path in ranked[:_MAX_TESTS]},
+        tests={path_text(path): tests[path] for path in ranked[:_MAX_TESTS]},
         test_count=len(tests),
     )
     # Whatever is counted is looked at again before the answer leaves, what it names first.
@@ -375,7 +375,7 @@ def _other_places(world: World, left: list[Reference], tests: list[str]) -> tupl
         room -= len(some)
         others.append(
             OtherPlaces(
-                path=shown(path),
+                path=path_text(path),
                 lines=tuple(sorted(lines)),
                 unsure=tuple(sorted(line for line, unsure in lines.items() if unsure)),
                 count=len(some),

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 from codeplane.query.budget import fit_lines
 from codeplane.query.search.hit import Hit
 
@@ -77,7 +77,7 @@ class ReferenceSummary(Result):
             return [none, self._no_tests]
         more = "" if self.total_is_exact else "+"
         tiers = ", ".join(f"{count} {tier.lower()}" for tier, count in self.tiers.items())
-        sections = [f"references: {self.total}{more} in {counted(self.files, 'file', more)}: {tiers}"]
+        sections = [f"references: {self.total}{more} in {plural(self.files, 'file', more)}: {tiers}"]
         tests, in_tests = self._tests_line(int(room * _FOR_TESTS))
         room -= len(sections[0]) + len(tests) + _FOR_REST
         path, shown = None, 0
@@ -118,7 +118,7 @@ class ReferenceSummary(Result):
             named.append(entry)
             reference_count += known[path].count if path in known else 0
         more = self.test_count - len(named)
-        return f"tests: {' '.join(named)}" + (f" and {counted(more, 'more file')}" if more else ""), reference_count
+        return f"tests: {' '.join(named)}" + (f" and {plural(more, 'more file')}" if more else ""), reference_count
 
 
 def _fitting(places: Sequence[OtherPlaces], room: int) -> tuple[str, int]:
@@ -180,7 +180,7 @@ class Explanation(Result):
             return []
         more = len(self.test_files) - _SHOWN_TESTS
         named = ", ".join(self.test_files[:_SHOWN_TESTS]) or "none reach it"
-        return [f"tests: {named}" + (f", and {counted(more, 'more file')}" if more > 0 else "")]
+        return [f"tests: {named}" + (f", and {plural(more, 'more file')}" if more > 0 else "")]
 
     def _member_lines(self, budget: int) -> list[str]:
         if not self.members:

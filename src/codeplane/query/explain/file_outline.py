@@ -2,8 +2,8 @@
 
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
+from codeplane.kernel.plural import plural
 from codeplane.query.explain.explanation import Explanation, Member
 from codeplane.query.signature import first_words, signature
 
@@ -46,12 +46,12 @@ def outline_file(world: World, store: FactStore, path: str) -> Explanation | Non
         id=None,
         kind="file",
         name=path.rpartition("/")[2],
-        qualified_name=shown(path),
-        path=shown(path),
+        qualified_name=path_text(path),
+        path=path_text(path),
         line=1,
         end_line=max(text.count(b"\n") + (not text.endswith(b"\n")), 1),
         signature=", ".join(
-            (facts.language, counted(len(facts.definitions), "definition"), counted(len(facts.imports), "import"))
+            (facts.language, plural(len(facts.definitions), "definition"), plural(len(facts.imports), "import"))
         ),
         doc=first_words(facts, text) or None,
         members=tuple(sorted(members.values(), key=lambda each: each.line)[:_MAX_MEMBERS]),

@@ -17,10 +17,10 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE, Tier
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import DeadlineExceeded, InvalidArgument
 from codeplane.kernel.ids import digest
+from codeplane.kernel.plural import plural
 from codeplane.query.fact_queries.file_exports import definition_of, file_exports
 from codeplane.query.fact_queries.records import (
     AnchorGroup,
@@ -82,7 +82,7 @@ class FactQueries:
         until = time.monotonic() + self._for_sec
         for reference in references(self._world, self._store, [bound]):
             if time.monotonic() > until:
-                return Bounded(items=tuple(items[:limit]), cut=f"no time to look beyond {shown(reference.path)}")
+                return Bounded(items=tuple(items[:limit]), cut=f"no time to look beyond {path_text(reference.path)}")
             if tier in (None, reference.tier):
                 items.append(self._ref(reference, bound.name))
             if len(items) > limit:
@@ -133,7 +133,7 @@ class FactQueries:
         if not files:
             return None
         return ExportSurface(
-            surface_id=shown(unit_id) or ".",
+            surface_id=path_text(unit_id) or ".",
             unit_id=self._unit(files[0][1]),
             surface_hash=digest("\n".join(map(repr, sorted(names))).encode())[:16],
             epoch_id=self._world.snapshot.epoch,
@@ -189,7 +189,7 @@ class FactQueries:
             if len(files) >= _MAX_SURFACE_FILES or time.monotonic() > until:
                 return (
                     files,
-                    f"only the first {counted(len(files), 'file', verbs=('was', 'were'))} looked at; name a folder",
+                    f"only the first {plural(len(files), 'file', verbs=('was', 'were'))} looked at; name a folder",
                 )
             facts = self._world.facts(name)
             if facts is not None and unit_id in (None, self._unit(facts)):
@@ -242,11 +242,11 @@ class FactQueries:
         module = symbol.file.rpartition(".")[0].replace("/", ".").removesuffix(".__init__")
         return DefFact(
             def_uid=symbol.uid,
-            path=shown(symbol.file),
+            path=path_text(symbol.file),
             unit_id=self._unit(facts),
             kind=definition.kind,
             name=definition.name,
-            qualified_name=shown(f"{module}.{definition.path}"),
+            qualified_name=path_text(f"{module}.{definition.path}"),
             lexical_path=definition.path,
             start_line=first[0],
             start_col=first[1],
@@ -261,10 +261,10 @@ class FactQueries:
         assert facts is not None  # a reference is found in facts
         line, column = self._place(reference.path, reference.offset)
         return RefFact(
-            ref_id=f"{shown(reference.path)}#ref{reference.offset}",
-            path=shown(reference.path),
+            ref_id=f"{path_text(reference.path)}#ref{reference.offset}",
+            path=path_text(reference.path),
             unit_id=self._unit(facts),
-            scope_id=f"{shown(reference.path)}#scope{facts.scope_at(reference.offset)}",
+            scope_id=f"{path_text(reference.path)}#scope{facts.scope_at(reference.offset)}",
             token_text=name,
             start_line=line,
             start_col=column,
@@ -279,10 +279,10 @@ class FactQueries:
         scope = facts.scopes[index]
         first, last = self._place(path, scope.start), self._place(path, scope.end)
         return ScopeFact(
-            scope_id=f"{shown(path)}#scope{index}",
-            path=shown(path),
+            scope_id=f"{path_text(path)}#scope{index}",
+            path=path_text(path),
             unit_id=self._unit(facts),
-            parent_scope_id=f"{shown(path)}#scope{scope.parent}" if scope.parent >= 0 else None,
+            parent_scope_id=f"{path_text(path)}#scope{scope.parent}" if scope.parent >= 0 else None,
             kind=scope.kind,
             start_line=first[0],
             start_col=first[1],
@@ -301,8 +301,8 @@ class FactQueries:
             reason = REASONS[facts.bind_reason(row)]
             kind, uid = self._bind_target(path, facts, reason, facts.bind_target(row))
             yield LocalBindFact(
-                bind_id=f"{shown(path)}#bind{row}",
-                path=shown(path),
+                bind_id=f"{path_text(path)}#bind{row}",
+                path=path_text(path),
                 unit_id=self._unit(facts),
                 scope_id=scope_id,
                 name=bound_name,
@@ -317,16 +317,16 @@ class FactQueries:
         if target == NO_TARGET:
             return "UNKNOWN", None
         if reason == "IMPORT_ALIAS":
-            return "IMPORT", f"{shown(path)}#import{target}"
+            return "IMPORT", f"{path_text(path)}#import{target}"
         return "DEF", self._inside(path).get(target)
 
     def _import(self, path: str, facts: Facts, index: int) -> ImportFact:
         item = facts.imports[index]
         return ImportFact(
-            import_uid=f"{shown(path)}#import{index}",
-            path=shown(path),
+            import_uid=f"{path_text(path)}#import{index}",
+            path=path_text(path),
             unit_id=self._unit(facts),
-            scope_id=f"{shown(path)}#scope{item.scope}",
+            scope_id=f"{path_text(path)}#scope{item.scope}",
             imported_name=item.imported or None,
             alias=item.alias or None,
             source_literal=item.source or None,
@@ -339,7 +339,7 @@ class FactQueries:
         for index, export in enumerate(file_exports(self._world, path)):
             file, position = definition_of(self._resolver, path, export)
             yield ExportEntry(
-                entry_id=f"{shown(path)}#export{index}",
+                entry_id=f"{path_text(path)}#export{index}",
                 surface_id=surface_id,
                 exported_name=export.name,
                 def_uid=self._inside(file).get(position),
@@ -351,8 +351,8 @@ class FactQueries:
         for index, access in enumerate(facts.dynamic):
             line, column = self._place(path, access.at)
             yield DynamicAccessSite(
-                site_id=f"{shown(path)}#site{index}",
-                path=shown(path),
+                site_id=f"{path_text(path)}#site{index}",
+                path=path_text(path),
                 unit_id=self._unit(facts),
                 start_line=line,
                 start_col=column,

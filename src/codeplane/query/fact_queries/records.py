@@ -4,8 +4,8 @@ from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Reason
 from codeplane.code.resolve.references import Role
 from codeplane.code.resolve.tier import Tier
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 
 # Families in which a list of names, where there is one, says what a module exports.
 _LISTING = frozenset(language.family_name for language in LANGUAGES.values() if language.names.lists_exports)
@@ -117,7 +117,7 @@ class ExportSurface(Result):
     entry_count: int
 
     def text(self) -> str:
-        text = f"surface {self.surface_id}: {counted(self.entry_count, 'name')}, hash {self.surface_hash}"
+        text = f"surface {self.surface_id}: {plural(self.entry_count, 'name')}, hash {self.surface_hash}"
         if self.entry_count:
             return text
         implicit = "; without __all__ every name at the top can be imported" if self.unit_id in _LISTING else ""
@@ -152,7 +152,7 @@ class AnchorGroup(Result):
     def text(self) -> str:
         first = [f"  {exemplar.path}:{exemplar.start_line}:{exemplar.start_col}" for exemplar in self.exemplars]
         return "\n".join(
-            [f"{self.receiver_shape or '?'}{self.member_token} {counted(self.total_count, 'time')}", *first]
+            [f"{self.receiver_shape or '?'}{self.member_token} {plural(self.total_count, 'time')}", *first]
         )
 
 

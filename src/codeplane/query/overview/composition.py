@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from codeplane.code.languages.registry import languages
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import IndexedFile, Snapshot
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 
 OTHER = "other"
@@ -45,10 +45,9 @@ class MakeUp(Result):
 
     def text(self) -> str:
         lines = [
-            f"{part.path}{'/' * part.is_dir} {counted(part.files, 'file')}, {part.size_bytes:,} B"
-            for part in self.parts
+            f"{part.path}{'/' * part.is_dir} {plural(part.files, 'file')}, {part.size_bytes:,} B" for part in self.parts
         ]
-        return "\n".join([f"{counted(self.files, 'file')}, {self.size_bytes:,} B", *lines])
+        return "\n".join([f"{plural(self.files, 'file')}, {self.size_bytes:,} B", *lines])
 
 
 def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
@@ -74,13 +73,13 @@ def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
     largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:limit]
     total: Counter[str] = sum(shares.values(), Counter())
     return MakeUp(
-        folder=shown(folder),
+        folder=path_text(folder),
         files=sum(counts.values()),
         size_bytes=sum(sizes.values()),
         languages=dict(total.most_common()),
         parts=tuple(
             FolderPart(
-                path=shown(prefix + name),
+                path=path_text(prefix + name),
                 is_dir=name in folders,
                 files=counts[name],
                 size_bytes=sizes[name],

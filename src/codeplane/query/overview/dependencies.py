@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from codeplane.code.model import Facts
 from codeplane.code.resolve.world import World
 from codeplane.index.path_kinds import is_test
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 
 MAX_MODULES = 100
 _FOR_SEC = 3.0
@@ -31,8 +31,8 @@ class Dependencies(Result):
     def text(self) -> str:
         listed = ", ".join(self.external_modules[:30]) or "none"
         more = f" and {len(self.external_modules) - 30} more" if len(self.external_modules) > 30 else ""
-        cut = "" if self.complete else f"; only the first {counted(self.files, 'file')} looked at"
-        looked = f"{counted(self.files, 'file')} without tests, {counted(self.import_count, 'import')} of any kind{cut}"
+        cut = "" if self.complete else f"; only the first {plural(self.files, 'file')} looked at"
+        looked = f"{plural(self.files, 'file')} without tests, {plural(self.import_count, 'import')} of any kind{cut}"
         return f"external modules: {listed}{more} (imported by {self.importing_files:,} of {looked})"
 
 

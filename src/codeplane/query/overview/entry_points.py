@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.operation import Result
@@ -67,7 +67,7 @@ def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]
                 and _is_start(symbol.kind, symbol.path)
             ):
                 point = EntryPoint(
-                    path=shown(symbol.file),
+                    path=path_text(symbol.file),
                     kind=symbol.kind,
                     name=symbol.name,
                     qualified_name=symbol.path,
@@ -75,7 +75,7 @@ def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]
                 )
                 placed.setdefault(symbol.file, point)
     for path in _files_with_main(snapshot, store):
-        point = EntryPoint(path=shown(path), kind="module", name=path.rpartition("/")[2], qualified_name=None)
+        point = EntryPoint(path=path_text(path), kind="module", name=path.rpartition("/")[2], qualified_name=None)
         placed.setdefault(path, point)
     nearest = sorted(placed, key=lambda path: (path.count("/"), path))
     points += [placed[path] for path in nearest]
@@ -92,7 +92,7 @@ def _follow_script(world: World, store: FactStore, script: EntryPoint) -> EntryP
         return script
     path = meant[0].bound.file
     begins = opening(facts, world.text(path), definition, most=_BEGINS)
-    return script.model_copy(update={"defined_in": shown(path), "defined_line": definition.line, "begins": begins})
+    return script.model_copy(update={"defined_in": path_text(path), "defined_line": definition.line, "begins": begins})
 
 
 def _is_start(kind: str, path: str) -> bool:
@@ -125,7 +125,7 @@ def _scripts(snapshot: Snapshot) -> Iterator[EntryPoint]:
         known = snapshot.files[path]
         if known.skipped is None:
             for name, target in _read(path, snapshot.text(known)):
-                yield EntryPoint(path=shown(path), kind="script", name=name, qualified_name=target)
+                yield EntryPoint(path=path_text(path), kind="script", name=name, qualified_name=target)
 
 
 def _read(path: str, raw: bytes) -> list[tuple[str, str]]:

@@ -7,11 +7,11 @@ from pydantic import Field
 
 from codeplane.code.languages.registry import languages
 from codeplane.index.contexts.discovery import discover
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import IndexedFile, Snapshot
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 from codeplane.query.folders import Folder
 
 _MAX_NODES = 200
@@ -53,7 +53,7 @@ class Structure(Result):
         folders = sorted(
             (node for node in self.tree if node.is_dir), key=lambda node: (-(node.file_count or 0), node.name)
         )
-        lines = [counted(self.file_count, "file")]
+        lines = [plural(self.file_count, "file")]
         if len(self.contexts) > 1:
             lines[0] += f"; projects at {_list_words(self.contexts, 8)}"
         for node in folders[:_SHOWN_FOLDERS]:
@@ -65,7 +65,7 @@ class Structure(Result):
             inner += ", …" if named and (len(named) > _SHOWN_INSIDE or node.left_out) else ""
             lines.append(f"  {node.name}/ {node.file_count:,}{inner}")
         if len(folders) > _SHOWN_FOLDERS:
-            lines.append(f"  and {counted(len(folders) - _SHOWN_FOLDERS, 'more folder')}")
+            lines.append(f"  and {plural(len(folders) - _SHOWN_FOLDERS, 'more folder')}")
         if files := [node.name for node in self.tree if not node.is_dir]:
             lines.append(f"  {_list_words(files, _SHOWN_FILES)}")
         return lines
@@ -99,7 +99,7 @@ class TestLayout(Result):
         if not self.test_count:
             return "tests: none found by name"
         folders = [f"{name} {count:,}" for name, count in self.folders.items()]
-        return f"tests: {counted(self.test_count, 'file')}: {_list_words(folders, 8)}"
+        return f"tests: {plural(self.test_count, 'file')}: {_list_words(folders, 8)}"
 
 
 def structure(snapshot: Snapshot, root: Folder, name: str, depth: int) -> Structure:
@@ -174,7 +174,7 @@ def layout_of_tests(snapshot: Snapshot) -> TestLayout:
     tests = [path for path in snapshot.files if is_test(path) and tables.of(path) is not None]
     tops = Counter(_test_folder(path) for path in tests)
     return TestLayout(
-        test_files=tuple(map(shown, tests[:_MAX_TEST_FILES])),
+        test_files=tuple(map(path_text, tests[:_MAX_TEST_FILES])),
         test_count=len(tests),
         folders=dict(sorted(tops.items(), key=lambda pair: (-pair[1], pair[0]))[:_MAX_TEST_FOLDERS]),
     )
@@ -183,8 +183,8 @@ def layout_of_tests(snapshot: Snapshot) -> TestLayout:
 def _nodes(snapshot: Snapshot, taken: dict[str, list[Folder | IndexedFile]], path: str) -> tuple[DirectoryNode, ...]:
     return tuple(
         DirectoryNode(
-            name=shown(entry.name),
-            path=shown(entry.path),
+            name=path_text(entry.name),
+            path=path_text(entry.path),
             is_dir=True,
             children=_nodes(snapshot, taken, entry.path) if entry.path in taken else None,
             file_count=entry.file_count,
@@ -192,8 +192,8 @@ def _nodes(snapshot: Snapshot, taken: dict[str, list[Folder | IndexedFile]], pat
         )
         if isinstance(entry, Folder)
         else DirectoryNode(
-            name=shown(entry.path.rpartition("/")[2]),
-            path=shown(entry.path),
+            name=path_text(entry.path.rpartition("/")[2]),
+            path=path_text(entry.path),
             is_dir=False,
             line_count=_lines(snapshot, entry),
         )
@@ -223,7 +223,9 @@ def _contexts(snapshot: Snapshot) -> tuple[str, ...]:
 
     roots = {each.root for each in discover(snapshot.files, read) if each.status != "detached" and each.tier}
     roots -= {root for root in roots if is_test(f"{root}/x")}
-    return tuple(shown(root) or "." for root in sorted(roots, key=lambda root: (root.count("/"), root))[:_MAX_CONTEXTS])
+    return tuple(
+        path_text(root) or "." for root in sorted(roots, key=lambda root: (root.count("/"), root))[:_MAX_CONTEXTS]
+    )
 
 
 def _test_folder(path: str) -> str:
@@ -232,8 +234,8 @@ def _test_folder(path: str) -> str:
     for length in range(1, len(folders) + 1):
         place = "/".join(folders[:length])
         if is_test(f"{place}/x"):
-            return f"{shown(place)}/"
-    return f"{shown('/'.join(folders))}/" if folders else "./"
+            return f"{path_text(place)}/"
+    return f"{path_text('/'.join(folders))}/" if folders else "./"
 
 
 def _list_words(words: Sequence[str], most: int) -> str:

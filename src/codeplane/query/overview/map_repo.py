@@ -16,11 +16,11 @@ from codeplane.index.files.paths import canonical
 from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.budget import fit_lines
 from codeplane.query.consistent_read import read_consistently
@@ -93,7 +93,7 @@ class MapResult(Result):
 
     def text(self) -> str:
         if self.continued and self.structure is not None:
-            end = f"[{counted(self.structure.left_out, 'path')} left of the tree; epoch {self.epoch}]"
+            end = f"[{plural(self.structure.left_out, 'path')} left of the tree; epoch {self.epoch}]"
             return "\n".join([*(node.line() for node in self.structure.tree), end]) + self.pagination.line()
         # A cursor is long: only a caller who asks for the tree alone gets one.
         return self._text() + (self.pagination.line() if self.languages is None else "")

@@ -4,10 +4,10 @@ import numpy as np
 from pydantic import Field
 
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.overview.graph import Graph
 from codeplane.query.overview.outline import best_rows
@@ -46,8 +46,7 @@ class MostUsed(Result):
 
     def text(self) -> str:
         lines = [
-            f"{counted(symbol.files, 'file')}: {symbol.path}:{symbol.line} {symbol.signature}"
-            for symbol in self.symbols
+            f"{plural(symbol.files, 'file')}: {symbol.path}:{symbol.line} {symbol.signature}" for symbol in self.symbols
         ]
         return "\n".join(lines) or "[nothing is used across files, or nothing is parsed yet]"
 
@@ -79,7 +78,7 @@ def most_used(snapshot: Snapshot, store: FactStore, graph: Graph, limit: int) ->
             UsedSymbol(
                 name=definition.name,
                 kind=definition.kind,
-                path=shown(known.path),
+                path=path_text(known.path),
                 line=definition.line,
                 signature=text if len(text) <= _MAX_SIGNATURE else f"{text[:_MAX_SIGNATURE]}…",
                 files=int(used[row]),

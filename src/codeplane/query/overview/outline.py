@@ -7,7 +7,7 @@ import numpy as np
 
 from codeplane.code.model import Facts
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.operation import Result
 from codeplane.query.overview.graph import Graph, Ranking
@@ -70,7 +70,7 @@ def outline(
         added = _lines(chosen, int(graph.def_position[row]))
         cost = sum(len(line.text()) + 1 for line in added.values())
         if not chosen.lines:
-            cost += len(shown(graph.paths[file])) + 1
+            cost += len(path_text(graph.paths[file])) + 1
         if cost > room:
             misses += 1
             if misses > _MAX_MISSES:
@@ -80,7 +80,7 @@ def outline(
         chosen.lines |= added
     return {
         graph.paths[file]: OutlineFile(
-            path=shown(graph.paths[file]),
+            path=path_text(graph.paths[file]),
             definitions=tuple(chosen.lines[position] for position in sorted(chosen.lines)),
         )
         for file, chosen in files.items()

@@ -8,7 +8,7 @@ from codeplane.code.model import Facts
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_test
 from codeplane.kernel.operation import Result
 
@@ -45,7 +45,7 @@ def public_names(world: World, store: FactStore, paths: Iterable[str]) -> tuple[
                 listed.append(
                     PublicName(
                         name=name,
-                        path=shown(path),
+                        path=path_text(path),
                         def_uid=_uid(resolver, store, path, name),
                         certainty="CERTAIN" if evidence else "UNCERTAIN",
                         evidence=evidence or "imported",

@@ -7,17 +7,17 @@ from pathlib import Path
 
 from pydantic import Field
 
-from codeplane.index.files.paths import canonical, shown
+from codeplane.index.files.paths import canonical, path_text
 from codeplane.index.snapshot import IndexedFile, LeftOut, Snapshot
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, NotFound
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical as canonical_json
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.consistent_read import read_consistently
 from codeplane.query.folders import Folder, folders_of
@@ -51,7 +51,7 @@ class Entry(Result):
         name = self.path.rpartition("/")[2]
         indent = "  " * self.depth
         if self.is_dir:
-            return f"{indent}{name}/ {counted(self.file_count or 0, 'file')}, {_size(self.size_bytes)}"
+            return f"{indent}{name}/ {plural(self.file_count or 0, 'file')}, {_size(self.size_bytes)}"
         return f"{indent}{name} {_size(self.size_bytes)}" + (f" ({self.skipped})" if self.skipped else "")
 
 
@@ -78,9 +78,9 @@ class ListResult(Result):
     stale: tuple[str, ...] = ()
 
     def text(self) -> str:
-        head = f"{self.path or '.'}/ {counted(self.file_count or 0, 'file')}, {_size(self.size_bytes)}"
+        head = f"{self.path or '.'}/ {plural(self.file_count or 0, 'file')}, {_size(self.size_bytes)}"
         state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
-        end = f"[{len(self.entries)} of {counted(self.total, 'entry')}, {state}]"
+        end = f"[{len(self.entries)} of {plural(self.total, 'entry')}, {state}]"
         if self.left_out:
             end += " not searched: " + ", ".join(f"{count:,} {why}" for why, count in sorted(self.left_out.items()))
         if self.stale:
@@ -145,7 +145,7 @@ class ListOperations:
         if after < len(look.entries):
             cursor = self._cursors.issue(scope=scope, state={"epoch": snapshot.epoch, "first": after})
         return ListResult(
-            path=shown(path),
+            path=path_text(path),
             entries=tuple(_entry(depth, entry, request.skipped) for depth, entry in page),
             total=len(look.entries),
             file_count=look.folder.file_count,
@@ -183,10 +183,14 @@ class ListOperations:
 def _entry(depth: int, entry: Folder | IndexedFile, skipped: bool) -> Entry:
     if isinstance(entry, Folder):
         return Entry(
-            path=shown(entry.path), is_dir=True, depth=depth, file_count=entry.file_count, size_bytes=entry.size_bytes
+            path=path_text(entry.path),
+            is_dir=True,
+            depth=depth,
+            file_count=entry.file_count,
+            size_bytes=entry.size_bytes,
         )
     why = entry.skipped if skipped else None
-    return Entry(path=shown(entry.path), is_dir=False, depth=depth, size_bytes=entry.stamp.size, skipped=why)
+    return Entry(path=path_text(entry.path), is_dir=False, depth=depth, size_bytes=entry.stamp.size, skipped=why)
 
 
 def _unsearched_files(snapshot: Snapshot, folder: Folder) -> dict[str, LeftOut]:
@@ -210,13 +214,15 @@ def _unsearched_files(snapshot: Snapshot, folder: Folder) -> dict[str, LeftOut]:
 def _first_of(left_out: dict[str, LeftOut]) -> tuple[NotSearched, ...]:
     """Some unsearched files, rarest reasons first."""
     rarest = sorted(left_out.items(), key=lambda pair: (pair[1].count, pair[0]))
-    named = [NotSearched(path=shown(path), reason=reason) for reason, those in rarest for path in those.paths[:_NAMED]]
+    named = [
+        NotSearched(path=path_text(path), reason=reason) for reason, those in rarest for path in those.paths[:_NAMED]
+    ]
     return tuple(named[:_NAMED])
 
 
 def _ignored_error(path: str) -> NotFound:
     hint = ".gitignore, .cplignore or the built-in rules (node_modules/, build/ …) leave it out, or it is empty"
-    return NotFound(f"nothing in {shown(path)!r} is indexed", hint=hint)
+    return NotFound(f"nothing in {path_text(path)!r} is indexed", hint=hint)
 
 
 def _not_found(root: Folder, path: str) -> NotFound:
@@ -230,11 +236,11 @@ def _not_found(root: Folder, path: str) -> NotFound:
     near = difflib.get_close_matches(name, names, n=3)
     prefix = f"{folder.path}/" if folder.path else ""
     hint = (
-        f"did you mean {' or '.join(shown(prefix + neighbour) for neighbour in near)}?"
+        f"did you mean {' or '.join(path_text(prefix + neighbour) for neighbour in near)}?"
         if near
         else "list_dir lists the root"
     )
-    return NotFound(f"no folder {shown(path)!r} is indexed", hint=hint)
+    return NotFound(f"no folder {path_text(path)!r} is indexed", hint=hint)
 
 
 def _size(size: int) -> str:

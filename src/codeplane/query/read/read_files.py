@@ -18,12 +18,12 @@ from codeplane.git.read.file_status import GitStatus
 from codeplane.index.files.encoding import decode
 from codeplane.index.files.file import TOO_LARGE, FileRead, read, text_digest
 from codeplane.index.files.ignore import IgnoreRules
-from codeplane.index.files.paths import canonical, inside, shown
+from codeplane.index.files.paths import canonical, inside, path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
 from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.plural import plural
 from codeplane.kernel.ports import RepoState
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
@@ -104,12 +104,12 @@ class FileText(Result):
             return f"== {self.path}: {self.error}"
         whole = self.start == 1 and self.end == self.line_count
         head = (
-            f"== {self.path} ({counted(self.line_count, 'line')})"
+            f"== {self.path} ({plural(self.line_count, 'line')})"
             if whole
             else (f"== {self.path}:{self.start}-{self.end} of {self.line_count}")
         )
         if self.left_out:
-            head += f", {counted(self.left_out, 'line')} of bodies left out"
+            head += f", {plural(self.left_out, 'line')} of bodies left out"
         if self.is_link:
             head = f"== {self.path}: a symbolic link to"
         if self.encoding != "utf-8":
@@ -268,10 +268,10 @@ class ReadOperations:
         rules = IgnoreRules.of(self._root, self._secrets)
         # Under both names: a link must not make readable what the rules keep out.
         for name in (path, file.relative_to(self._root).as_posix()):
-            if (denied := rules.refusal(name, display=shown(path))) is not None:
+            if (denied := rules.refusal(name, display=path_text(path))) is not None:
                 raise denied
         if bytes_left <= 0 or lines_left <= 0:
-            return _failed_file(shown(path), "not read: the answer is full; ask for it alone")
+            return _failed_file(path_text(path), "not read: the answer is full; ask for it alone")
         content_read = read(str(file), max_bytes=self._max_file_bytes)
         if content_read.skipped == TOO_LARGE and content_read.stamp is not None:
             size = f"{content_read.stamp.size / 1_000_000:.0f} MB"
@@ -285,7 +285,7 @@ class ReadOperations:
         if lines and lines[-1] == "":
             lines.pop()
         if item.start_line > max(len(lines), 1):
-            raise InvalidArgument(f"{path} has {counted(len(lines), 'line')}", hint=f"ask for lines 1 to {len(lines)}")
+            raise InvalidArgument(f"{path} has {plural(len(lines), 'line')}", hint=f"ask for lines 1 to {len(lines)}")
         start = item.start_line
         end = min(item.end_line or len(lines), len(lines))
         content, last, cut = _fit_lines(lines, start, end, bytes_left, lines_left)
@@ -295,7 +295,7 @@ class ReadOperations:
         if isinstance(item, _Definition):
             content, left_out = _without(content, item.bodies, start, last)
         return FileText(
-            path=shown(path),
+            path=path_text(path),
             content=content,
             start=start,
             end=last,
@@ -304,7 +304,7 @@ class ReadOperations:
             is_link=content_read.stamp is not None and stat.S_ISLNK(content_read.stamp.mode),
             truncated=truncated or left_out > 0,
             left_out=left_out,
-            next_range=f"{shown(path)}:{last + 1}-{end}" if last < end else None,
+            next_range=f"{path_text(path)}:{last + 1}-{end}" if last < end else None,
             cut_line=last if cut else None,
             metadata=_metadata(path, content_read) if metadata else None,
         )
@@ -317,7 +317,7 @@ class ReadOperations:
             names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
             near = difflib.get_close_matches(Path(path).name, names, n=3)
             if near:
-                error.hint = f"did you mean {' or '.join(shown(str(Path(path).with_name(name))) for name in near)}?"
+                error.hint = f"did you mean {' or '.join(path_text(str(Path(path).with_name(name))) for name in near)}?"
             else:
                 error.hint = "find it with search, or look at the folder's name"
             raise

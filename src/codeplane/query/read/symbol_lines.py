@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from codeplane.code.model import Definition
 from codeplane.code.resolve.world import World
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
 from codeplane.query.consistent_read import read_consistently
@@ -83,7 +83,7 @@ def _lines(world: World, knowledge: Knowledge, name: str) -> list[Lines] | CodeP
             f"{len(candidates)} definitions are called {name!r}: {listed}{more}", hint="ask again with one of the ids"
         )
     if chosen.definition is None:
-        return NotFound(f"{name!r} has no definition of its own in {shown(chosen.bound.file)}")
+        return NotFound(f"{name!r} has no definition of its own in {path_text(chosen.bound.file)}")
     return [_of(world, chosen)]
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
-from codeplane.kernel.counted import counted
+from codeplane.kernel.plural import plural
 
 _OF_KINDS = frozenset({"definitions", "symbol"})
 
@@ -25,9 +25,11 @@ def on_path(snapshot: Snapshot, query: str) -> str | None:
     paths = [path for path in snapshot.files if path == wanted or path.endswith(ending)]
     if paths:
         more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        return f"no line holds it; it names {shown(paths[0])}{more}: read_files reads it, explain_symbol outlines it"
+        return (
+            f"no line holds it; it names {path_text(paths[0])}{more}: read_files reads it, explain_symbol outlines it"
+        )
     if any(path.startswith(folder) for path in snapshot.files):
-        return f"no line holds it; {shown(wanted)} is a folder: list_dir lists it"
+        return f"no line holds it; {path_text(wanted)} is a folder: list_dir lists it"
     return None
 
 
@@ -39,5 +41,5 @@ def on_mode(mode: str) -> str:
 def on_undefined(lines: int, *, exact: bool, narrowed: bool) -> str:
     """Advice if a name without a definition occurs as text."""
     where = " in what was asked for" if narrowed else " here"
-    many = counted(lines, "line", "" if exact else "+")
+    many = plural(lines, "line", "" if exact else "+")
     return f"no definition{where} has that name; as text it is in {many}: mode=literal"

@@ -6,11 +6,11 @@ from typing import Literal as OneOf
 import numpy as np
 
 from codeplane.index.fact_store import Symbol
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import IndexedFile, Snapshot
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 
 MAX_LINE = 300
 _BREAK = ord("\n")
@@ -109,10 +109,10 @@ class SearchResult(Result):
         shown_now, more = len(self.results), "" if self.total_is_exact else "+"
         state = f"epoch {self.epoch} at {(self.commit or 'no commit')[:9]}"
         what = self.mode if self.model is None else f"{self.mode} by {self.model}"
-        files = counted(self.files, "file", more)
+        files = plural(self.files, "file", more)
         # A line that refers to it twice counts twice.
         noun = "place" if self.mode == "references" else "line"
-        summary = f"[{shown_now} of {counted(self.total, noun, more)} in {files}, {what}, {state}]"
+        summary = f"[{shown_now} of {plural(self.total, noun, more)} in {files}, {what}, {state}]"
         if not self.results and self.total == 0:
             summary = f"[nothing {'here fits' if self.nothing else 'found'}, {what}, {state}]"
         if self.nothing:
@@ -173,7 +173,7 @@ def line_hit(
         snippet = f"…{snippet}…"
     before, after = _around(snapshot, known, start, end, context) if context else ((), ())
     return Hit(
-        path=shown(known.path),
+        path=path_text(known.path),
         line=number,
         column=len(decode(raw[:first])) + 1 if first else 1,
         snippet=snippet,

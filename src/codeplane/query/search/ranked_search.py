@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import mean, pstdev
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.fulltext import FullText
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
 from codeplane.index.vector_index import VectorIndex
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.plural import plural
 from codeplane.query.search.best_line import LineFinder
 from codeplane.query.search.file_kinds import kind_of
 from codeplane.query.search.matches import MatchList, Place
@@ -66,7 +66,7 @@ def _match_list(places: Sequence[Place], is_answer: bool) -> MatchList:
     """The places that answer; none of them where even the best has too little of the question."""
     best = max((place.score for place in places), default=0.0)
     if places and not is_answer:
-        nearest = ", ".join(f"{shown(place.path)} {place.score:.2f}" for place in places[:_NEAREST])
+        nearest = ", ".join(f"{path_text(place.path)} {place.score:.2f}" for place in places[:_NEAREST])
         return MatchList(places=(), total=0, nothing=f"nearest: {nearest} (1 is all of its words)")
     strong = [
         place for position, place in enumerate(places) if place.score >= best * _least_score(position, place.path)
@@ -84,7 +84,7 @@ def _weaker(ranked: int, strong: int) -> str | None:
     """A note on the files left out."""
     if ranked == strong:
         return None
-    return f"{counted(ranked - strong, 'weaker file', '+' if ranked >= MAX_RANKED else '')} left out"
+    return f"{plural(ranked - strong, 'weaker file', '+' if ranked >= MAX_RANKED else '')} left out"
 
 
 def _by_words(

@@ -8,8 +8,8 @@ from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
+from codeplane.kernel.plural import plural
 from codeplane.query.search.matches import MatchList, Place
 from codeplane.query.search.scope import Keep
 from codeplane.query.search.symbols import Target, side_of_target, targets
@@ -86,7 +86,7 @@ def alias_note(names: Mapping[str, list[str]]) -> str | None:
     if not names:
         return None
     listed = [
-        f"{name} in {shown(paths[0]) if len(paths) == 1 else counted(len(paths), 'file')}"
+        f"{name} in {path_text(paths[0]) if len(paths) == 1 else plural(len(paths), 'file')}"
         for name, paths in list(names.items())[:_MAX_ALIASES]
     ]
     more = f" and {len(names) - _MAX_ALIASES} more names" if len(names) > _MAX_ALIASES else ""

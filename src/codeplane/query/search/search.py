@@ -9,18 +9,18 @@ from pathlib import Path
 
 from codeplane.code.resolve.world import World
 from codeplane.disk.short_work import ShortWork
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.freshness import SnapshotSource
 from codeplane.index.snapshot import Snapshot
 from codeplane.index.update_loop import ParseBacklog
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired, InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 from codeplane.kernel.trace import span
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.advice import on_kinds, on_mode, on_path, on_undefined
@@ -182,7 +182,7 @@ class SearchOperations:
                     break
                 snapshot = await fresh.refresh(changed)
             else:
-                stale = tuple(sorted({shown(line.known.path) for line in page.lines}))
+                stale = tuple(sorted({path_text(line.known.path) for line in page.lines}))
         cursor = None
         if page.seen > len(page.lines):
             last = page.lines[-1]
@@ -218,7 +218,7 @@ class SearchOperations:
                     break
                 snapshot = await fresh.refresh(look.changed)
             else:
-                stale = tuple(sorted(map(shown, look.paths)))
+                stale = tuple(sorted(map(path_text, look.paths)))
         matches = look.found
         cursor = None
         if first + len(look.hits) < len(matches.places):
@@ -314,7 +314,7 @@ class SearchOperations:
     def _unparsed_note(self, mode: str) -> str | None:
         """A note on files that could not be parsed."""
         count = self._knowledge.store.problem_counts().get("not parsed", 0) if mode in _OF_SYMBOLS else 0
-        return f"{counted(count, 'file')} could not be parsed" if count else None
+        return f"{plural(count, 'file')} could not be parsed" if count else None
 
     def _issue(self, snapshot: Snapshot, asked: "_Asked", state: JsonObject) -> str:
         self._snapshots.put(snapshot.epoch, snapshot)

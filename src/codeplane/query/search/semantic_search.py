@@ -5,7 +5,7 @@ from functools import partial
 
 from codeplane.index.snapshot import Snapshot
 from codeplane.index.vector_index import Neighbour, VectorIndex
-from codeplane.kernel.counted import counted
+from codeplane.kernel.plural import plural
 from codeplane.query.search.matches import MatchList, Place
 from codeplane.query.search.scope import Keep
 from codeplane.vectors.chunks import Chunk
@@ -35,7 +35,7 @@ def search_semantic(snapshot: Snapshot, vectors: VectorIndex, query: str, *, kee
         for position, near in enumerate(chosen)
     ]
     missing = vectors.missing(snapshot)
-    partial_note = f"PARTIAL: {counted(missing, 'file', verbs=('has', 'have'))} no vectors yet" if missing else None
+    partial_note = f"PARTIAL: {plural(missing, 'file', verbs=('has', 'have'))} no vectors yet" if missing else None
     return MatchList(places=places, total=len(places), exact=False, model=vectors.model, partial=partial_note)
 
 

@@ -12,7 +12,7 @@ from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import IndexNotReady, InvalidArgument, NotFound
@@ -40,8 +40,8 @@ class Target:
     def line(self) -> str:
         """The target as one line."""
         if self.symbol is None:
-            return f"{self.bound.name} in {shown(self.bound.file)}"
-        return f"{self.symbol.kind} {self.symbol.path} ({shown(self.symbol.file)}:{self.symbol.line})"
+            return f"{self.bound.name} in {path_text(self.bound.file)}"
+        return f"{self.symbol.kind} {self.symbol.path} ({path_text(self.symbol.file)}:{self.symbol.line})"
 
 
 def side_of_target(world: World, target: Target) -> Side:
@@ -205,13 +205,13 @@ def _at(world: World, store: FactStore, path: str, line: int, column: int | None
     facts, text = world.facts(path), world.text(path)
     if facts is None:
         if path in world.missing and store.parsed_digests().get(path) != world.snapshot.files[path].digest:
-            raise IndexNotReady(f"{shown(path)} is not parsed yet")
-        raise NotFound(f"{shown(path)} has no parsed symbols", hint="search for the name instead")
+            raise IndexNotReady(f"{path_text(path)} is not parsed yet")
+        raise NotFound(f"{path_text(path)} has no parsed symbols", hint="search for the name instead")
     start = 0
     for _ in range(line - 1):
         start = text.find(b"\n", start) + 1
         if start == 0:
-            raise NotFound(f"{shown(path)} has no line {line}", hint="lines count from 1")
+            raise NotFound(f"{path_text(path)} has no line {line}", hint="lines count from 1")
     end = text.find(b"\n", start)
     end = len(text) if end < 0 else end
     on_line = [definition for definition in facts.definitions if start <= definition.name_at < end]
@@ -221,7 +221,7 @@ def _at(world: World, store: FactStore, path: str, line: int, column: int | None
             or [definition for definition in facts.definitions if definition.line <= line <= definition.end_line][-1:]
         )
         if not wanted:
-            raise NotFound(f"nothing is defined at {shown(path)}:{line}", hint="add the column: path:line:column")
+            raise NotFound(f"nothing is defined at {path_text(path)}:{line}", hint="add the column: path:line:column")
         return [_target(store, world, Bound(path, wanted[0].scope, wanted[0].name))]
     at = start + len(text[start:end].decode("utf-8", "replace")[: column - 1].encode())
     for match in _IDENTIFIER.finditer(text, start, end):
@@ -237,7 +237,7 @@ def _at(world: World, store: FactStore, path: str, line: int, column: int | None
             # A shorthand is a field as well as the variable that it binds.
             binding = [bound for bound in bounds if bound.file == path and _is_bound_at(facts, bound, match.start())]
             return [_target(store, world, bound, side=meaning.side) for bound in binding or bounds]
-    raise NotFound(f"no name at {shown(path)}:{line}:{column}", hint="columns count from 1")
+    raise NotFound(f"no name at {path_text(path)}:{line}:{column}", hint="columns count from 1")
 
 
 def _is_bound_at(facts: Facts, bound: Bound, at: int) -> bool:

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from codeplane.code.resolve.world import World
 from codeplane.git.read.co_change import CoChangeReader, CoChanges
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Risk, operation
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.consistent_read import read_consistently
 from codeplane.query.knowledge import Knowledge
@@ -86,7 +86,7 @@ class TaskContextOperations:
             call.warn(f"no file here is called {path}")
         return ContextResult(
             wanted=look.want,
-            given=tuple(map(shown, look.task.given)),
+            given=tuple(map(path_text, look.task.given)),
             files=look.files,
             bytes=look.size,
             left_out=look.left_out,
@@ -122,7 +122,7 @@ class TaskContextOperations:
         strong = [(score, candidate) for score, candidate in ranked if score >= max(_LEAST, _BEHIND * best)]
         nothing = None if strong else "no file has its words, its names or a history with it"
         if strong and not (task.given or task.failed or evidence.words_answer):
-            nearest = ", ".join(shown(candidate.path) for _, candidate in strong[:_MAX_NAMES])
+            nearest = ", ".join(path_text(candidate.path) for _, candidate in strong[:_MAX_NAMES])
             nothing, strong = f"even the nearest have few of its words ({nearest})", []
         files: list[Suggestion] = []
         size = 0
@@ -178,7 +178,7 @@ def _suggestion(score: float, candidate: Candidate, spans: Sequence[Lined], comm
     if "mentioned" in signs:
         reasons.append("in the trace")
     if count := commits.get(candidate.path):
-        reasons.append(f"changed together in {counted(count, 'commit')}")
+        reasons.append(f"changed together in {plural(count, 'commit')}")
     if names := [name for name in candidate.names if _CODE_NAME.search(name)]:
         reasons.append(f"has {', '.join(names[:_MAX_NAMES])}")
     if signs.get("alike", 0.0) >= 0.5:
@@ -188,7 +188,7 @@ def _suggestion(score: float, candidate: Candidate, spans: Sequence[Lined], comm
     if not reasons and "words" in signs:
         reasons.append("has the words")
     return Suggestion(
-        path=shown(candidate.path),
+        path=path_text(candidate.path),
         score=round(score, 3),
         reasons=tuple(reasons),
         spans=tuple(Span(first=span.first, last=span.last, title=span.title) for span in spans),

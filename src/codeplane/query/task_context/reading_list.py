@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 
 _MAX_TITLE = 120
 
@@ -53,9 +53,9 @@ class ContextResult(Result):
         if self.nothing:
             lines.append(f"nothing here fits: {self.nothing}")
         about = f" for {', '.join(self.given[:3])}" if self.given else ""
-        summary = f"[{counted(len(self.files), 'file')}{about}, {self.bytes} bytes to read, {state}]"
+        summary = f"[{plural(len(self.files), 'file')}{about}, {self.bytes} bytes to read, {state}]"
         if self.left_out:
-            summary += f" {counted(self.left_out, 'more file')} left out by limit or budget"
+            summary += f" {plural(self.left_out, 'more file')} left out by limit or budget"
         for note in (*self.notes, self.partial):
             summary += f" {note}" if note else ""
         if self.stale:

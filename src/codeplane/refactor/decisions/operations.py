@@ -4,9 +4,9 @@ from pydantic import Field
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.plural import plural
 from codeplane.refactor.decisions.store import Decisions
 from codeplane.refactor.decisions.table import Decision
 
@@ -44,7 +44,7 @@ class DecisionView(Result):
 
     def text(self) -> str:
         chosen = [f"candidate {self.candidate}"] if self.candidate else []
-        chosen.append(f"{counted(self.included, 'place')} included")
+        chosen.append(f"{plural(self.included, 'place')} included")
         return f"{self.id} {self.title}: {', '.join(chosen)}, by {self.by} {self.at[:19]}Z"
 
 
@@ -65,7 +65,7 @@ class Forgotten(Result):
     forgotten: int
 
     def text(self) -> str:
-        return f"forgot {counted(self.forgotten, 'decision')}"
+        return f"forgot {plural(self.forgotten, 'decision')}"
 
 
 class DecisionOperations:

@@ -14,11 +14,11 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import NotFound, NotRefactorable, StillUsed
 from codeplane.kernel.json import JsonValue
+from codeplane.kernel.plural import ARE, plural
 from codeplane.query.search.symbols import Target, side_of_target
 from codeplane.refactor.delete.importers import find_importers
 from codeplane.refactor.delete.leftovers import Leftovers
@@ -47,10 +47,10 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     bound = target.bound
     facts = world.facts(bound.file)
     if facts is None or is_copy(bound.file):
-        raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
+        raise NotRefactorable(f"{path_text(bound.file)} is not a source of this repository that can be parsed")
     language, resolver = world.language(facts), Resolver(world)
     if facts.errors and not (language.preprocessed and _is_parsed(resolver, target)):
-        raise NotRefactorable(f"{shown(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
+        raise NotRefactorable(f"{path_text(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
     if language.names.special_names and bound.name.startswith("__") and bound.name.endswith("__") and not force:
         raise StillUsed(
             f"{language.title} itself looks for {bound.name}",
@@ -253,9 +253,9 @@ def _dangers(
     for reference in used:
         by_tier.setdefault(reference.tier, []).append(reference)
     for tier, some in by_tier.items():
-        what = f"{counted(len(some), 'place')} may mean it"
+        what = f"{plural(len(some), 'place')} may mean it"
         if tier != "UNKNOWN":
-            what = f"{counted(len(some), 'reference', verbs=ARE)} left ({tier})"
+            what = f"{plural(len(some), 'reference', verbs=ARE)} left ({tier})"
         kind = "dangling_reference" if tier != "UNKNOWN" else "unresolved_use"
         found.append(Danger(kind=kind, what=what, path=some[0].path, offset=some[0].offset, count=len(some)))
     facts = world.facts(bound.file)
@@ -279,7 +279,7 @@ def _files(world: World, store: FactStore, path: str, *, force: bool, deadline: 
     files = world.snapshot.files
     gone = [path] if path in files else sorted(file for file in files if path and file.startswith(f"{path}/"))
     if not gone:
-        raise NotFound(f"there is no file or folder {shown(path)}", hint="name it from the repository's root")
+        raise NotFound(f"there is no file or folder {path_text(path)}", hint="name it from the repository's root")
     stub = f"{path[:-3]}.pyi"
     if path.endswith(".py") and stub in files:
         gone.append(stub)
@@ -325,5 +325,5 @@ def files_left_behind(folder: Path, root: Path, known: frozenset[str]) -> Danger
     if not found:
         return None
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    what = f"left out here, so they stay: {', '.join(map(shown, found[:_NAMED]))}{more}"
+    what = f"left out here, so they stay: {', '.join(map(path_text, found[:_NAMED]))}{more}"
     return Danger(kind="files_stay", what=what, count=len(found))

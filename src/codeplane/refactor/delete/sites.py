@@ -6,7 +6,7 @@ from codeplane.code.entity import Bound
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Definition, Facts
 from codeplane.code.resolve.world import World
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.move.python_statement import remove_statement
 from codeplane.refactor.move.span import Span, is_alone, line_start
@@ -58,7 +58,7 @@ def sites(world: World, bound: Bound, definition: Definition | None = None) -> l
         assert candidate is not None
         found[candidate.start] = candidate
     if not found:
-        raise NotRefactorable(f"{bound.name} has no definition in {shown(bound.file)} that can be taken out")
+        raise NotRefactorable(f"{bound.name} has no definition in {path_text(bound.file)} that can be taken out")
     gone = [(statement.start, statement.end) for statement in found.values()]
     return [_site(world, bound, facts, text, statement, gone) for statement in found.values()]
 
@@ -137,7 +137,7 @@ def _lines(text: bytes, start: int, end: int, marks: tuple[bytes, ...]) -> tuple
 def _refuse(bound: Bound, text: bytes, at: int, why: str, hint: str) -> None:
     line, column = text.count(b"\n", 0, at) + 1, at - line_start(text, at) + 1
     raise NotRefactorable(
-        f"{bound.name} cannot be taken out of {shown(bound.file)}:{line}: {why}",
+        f"{bound.name} cannot be taken out of {path_text(bound.file)}:{line}: {why}",
         hint=hint,
         details={"places": [{"path": bound.file, "line": line, "column": column, "why": why}]},
     )

@@ -13,9 +13,9 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import InvalidArgument, NameTaken, NotFound, NotRefactorable
+from codeplane.kernel.plural import plural
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit, FileMove, NewFile
 from codeplane.refactor.move.javascript_file import plan_javascript_file
 from codeplane.refactor.move.load_dangers import loading_dangers
@@ -64,7 +64,7 @@ def plan_file_move(world: World, store: FactStore, path: str, new_path: str, *, 
         coverage=Coverage(
             files_scanned=len(scanned),
             unparsed=unparsed,
-            truncated=f"time ran out before a look at {counted(len(late), 'file')}, among them {late[0]}"
+            truncated=f"time ran out before a look at {plural(len(late), 'file')}, among them {late[0]}"
             if late
             else "",
             families=families,
@@ -83,7 +83,7 @@ def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
     if not path or not new_path or "//" in new_path or any(part in (".", "..") for part in new_path.split("/")):
         raise InvalidArgument("a move needs a path and a new path inside the repository")
     if path == new_path:
-        raise InvalidArgument(f"{shown(path)} is there already", hint="give a different new path")
+        raise InvalidArgument(f"{path_text(path)} is there already", hint="give a different new path")
     if path in files:
         found = {path: new_path}
         stub = f"{path[:-3]}.pyi"
@@ -91,16 +91,17 @@ def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
             found[stub] = f"{new_path[:-3]}.pyi"
         if path.rpartition("/")[2] in ("__init__.py", "__init__.pyi"):
             raise NotRefactorable(
-                f"{shown(path)} is what makes its folder a package", hint="move the folder instead of its __init__"
+                f"{path_text(path)} is what makes its folder a package",
+                hint="move the folder instead of its __init__",
             )
         if path.endswith(_PYTHON) and not new_path.endswith(_PYTHON):
-            raise InvalidArgument(f"{shown(new_path)} is no Python file", hint="name the new file, with its ending")
+            raise InvalidArgument(f"{path_text(new_path)} is no Python file", hint="name the new file, with its ending")
     else:
         found = {file: new_path + file[len(path) :] for file in files if file.startswith(f"{path}/")}
         if not found:
-            raise NotFound(f"there is no file or folder {shown(path)}", hint="name it from the repository's root")
+            raise NotFound(f"there is no file or folder {path_text(path)}", hint="name it from the repository's root")
         if new_path.startswith(f"{path}/"):
-            raise InvalidArgument(f"{shown(path)} cannot be moved into itself", hint="choose a place outside it")
+            raise InvalidArgument(f"{path_text(path)} cannot be moved into itself", hint="choose a place outside it")
     taken = sorted(new for new in found.values() if new in files and new not in found)
     taken += (
         [new_path]
@@ -111,7 +112,7 @@ def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
     taken += [parent for parent in ("/".join(steps[:count]) for count in range(1, len(steps))) if parent in files]
     if taken:
         raise NameTaken(
-            f"{shown(taken[0])} is there already",
+            f"{path_text(taken[0])} is there already",
             hint="choose another place, or move what is there first",
             details={
                 "places": [
@@ -123,9 +124,10 @@ def _moves(world: World, path: str, new_path: str) -> dict[str, str]:
     if (hidden := shadowed_module(files, found)) is not None:
         module, package = hidden
         raise NameTaken(
-            f"{shown(module)} and the folder {shown(package)} would be beside each other; only one can be imported",
+            f"{path_text(module)} and the folder {path_text(package)} would be beside each other;"
+            " only one can be imported",
             hint="choose another place, or move that module first",
-            details={"places": [{"path": shown(module), "line": 1, "column": 1, "why": "a module of this name"}]},
+            details={"places": [{"path": path_text(module), "line": 1, "column": 1, "why": "a module of this name"}]},
         )
     for old, new in [*found.items(), (path, new_path)]:
         if old.endswith(_PYTHON) or (old == path and any(moved_path.endswith(_PYTHON) for moved_path in found)):
@@ -277,7 +279,7 @@ def _file_path_dangers(world: World, moved: Sequence[str]) -> list[Danger]:
             match.start() for match in _OWN_PLACE.finditer(text) if facts is None or not facts.in_text(match.start())
         ]
         if places:
-            what = f"{shown(path)} reads __file__, which is another path afterwards"
+            what = f"{path_text(path)} reads __file__, which is another path afterwards"
             found.append(Danger(kind="module_path", what=what, path=path, offset=places[0], count=len(places)))
     return found
 

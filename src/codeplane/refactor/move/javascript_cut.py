@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from codeplane.code.entity import Bound
 from codeplane.code.model import REASONS, Facts
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.move.python_cut import Piece
 from codeplane.refactor.move.span import is_alone, line_start
@@ -36,7 +36,8 @@ def cut_script_symbol(bound: Bound, facts: Facts, text: bytes, grammar: str) -> 
     """Return the statements that declare a symbol; NotRefactorable names the place that does more than that."""
     if bound.scope != 0:
         raise NotRefactorable(
-            f"{bound.name} is not at the top of {shown(bound.file)}", hint="only what a module declares itself can go"
+            f"{bound.name} is not at the top of {path_text(bound.file)}",
+            hint="only what a module declares itself can go",
         )
     places = {facts.bind_at(row): facts.bind_reason(row) for row in facts.rows_by_binding.get((0, bound.name), [])}
     for index in facts.definitions_by_binding.get((0, bound.name), []):
@@ -61,7 +62,7 @@ def cut_script_symbol(bound: Bound, facts: Facts, text: bytes, grammar: str) -> 
         found[top.start] = Piece(begin=begin, until=until, start=top.start, end=top.end)
         kinds.add(kind)
     if not found:
-        raise NotRefactorable(f"{bound.name} is not declared in {shown(bound.file)} by a statement of its own")
+        raise NotRefactorable(f"{bound.name} is not declared in {path_text(bound.file)} by a statement of its own")
     pieces = tuple(found[start] for start in sorted(found))
     exported: list[str] = []
     declared = False
@@ -90,7 +91,7 @@ def _declares_only(bound: Bound, facts: Facts, start: int, end: int) -> bool:
 def _refuse(bound: Bound, text: bytes, at: int, why: str, hint: str) -> None:
     line = text.count(b"\n", 0, at) + 1
     raise NotRefactorable(
-        f"{bound.name} cannot be cut out of {shown(bound.file)}:{line}: {why}",
+        f"{bound.name} cannot be cut out of {path_text(bound.file)}:{line}: {why}",
         hint=hint,
         details={"places": [{"path": bound.file, "line": line, "column": at - line_start(text, at) + 1, "why": why}]},
     )

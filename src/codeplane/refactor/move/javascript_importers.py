@@ -11,7 +11,7 @@ from codeplane.code.resolve.occurrences import occurrences
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.draft import Danger, Edit, Role
 from codeplane.refactor.move.javascript_cut import ScriptCut
@@ -129,7 +129,8 @@ class ScriptImporters:
                 takes_default and given.default != self._bound.name
             ):
                 raise NotRefactorable(
-                    f"{shown(path)} knows {self._bound.name} by another name", hint="let it use the name itself first"
+                    f"{path_text(path)} knows {self._bound.name} by another name",
+                    hint="let it use the name itself first",
                 )
             if takes_default and not given.specifiers:
                 end = past_newline(text, line_end(text, given.end))

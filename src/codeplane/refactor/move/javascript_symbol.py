@@ -17,7 +17,7 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import InvalidArgument, NameTaken, NotRefactorable
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit, NewFile, Role
 from codeplane.refactor.move.javascript_cut import ScriptCut, cut_script_symbol
@@ -46,9 +46,11 @@ def plan_javascript_symbol(world: World, store: FactStore, bound: Bound, to_path
     assert facts is not None
     language = languages().of(to_path)
     if language is None or not language.names.aliases_exports:
-        raise InvalidArgument(f"{shown(to_path)} is no JavaScript or TypeScript file", hint="name a file such as a.ts")
+        raise InvalidArgument(
+            f"{path_text(to_path)} is no JavaScript or TypeScript file", hint="name a file such as a.ts"
+        )
     if world.language(facts).contract.typed and not language.contract.typed:
-        raise InvalidArgument(f"{shown(to_path)} cannot hold TypeScript", hint="name a file that ends in .ts")
+        raise InvalidArgument(f"{path_text(to_path)} cannot hold TypeScript", hint="name a file that ends in .ts")
     modules = world.modules(facts)
     assert isinstance(modules, JavaScriptModules)
     made = _Symbol(
@@ -95,7 +97,7 @@ class _Symbol:
         """Find all edits."""
         there = self.world.facts(self.to_path)
         if self.to_path in self.world.snapshot.files and (there is None or there.errors):
-            raise NotRefactorable(f"{shown(self.to_path)} does not parse", hint="mend its syntax first")
+            raise NotRefactorable(f"{path_text(self.to_path)} does not parse", hint="mend its syntax first")
         self._refuse_destination(there)
         old = module_statements(text, self.world.language(facts).grammar)
         needed, from_old, brought = self._needs(facts, text, old, there)
@@ -137,7 +139,7 @@ class _Symbol:
     def _refuse_taken(self, text: bytes, at: int, why: str) -> None:
         line, column = text.count(b"\n", 0, at) + 1, at - line_start(text, at) + 1
         raise NameTaken(
-            f"{shown(self.to_path)}:{line} {why}",
+            f"{path_text(self.to_path)}:{line} {why}",
             details={"places": [{"path": self.to_path, "line": line, "column": column, "why": why}]},
         )
 
@@ -167,7 +169,7 @@ class _Symbol:
             found = _brings(old, name)
             if found is None:
                 raise NotRefactorable(
-                    f"{self.bound.name} uses {name}, which {shown(self.bound.file)} gets by require",
+                    f"{self.bound.name} uses {name}, which {path_text(self.bound.file)} gets by require",
                     hint="import it with an import statement first",
                 )
             given, specifier = found

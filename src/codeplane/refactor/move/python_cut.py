@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from codeplane.code.entity import Bound
 from codeplane.code.model import REASONS, Facts
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.refactor.move.span import is_alone, line_start
 from codeplane.refactor.move.top_statements import TopStatement, top_statements, whole_lines
@@ -38,7 +38,8 @@ def cut_symbol(bound: Bound, facts: Facts, text: bytes) -> list[Piece]:
     """Return the statements that define a symbol; NotRefactorable names the place that does more than that."""
     if bound.scope != 0:
         raise NotRefactorable(
-            f"{bound.name} is not at the top of {shown(bound.file)}", hint="only what a module defines itself can go"
+            f"{bound.name} is not at the top of {path_text(bound.file)}",
+            hint="only what a module defines itself can go",
         )
     rows = facts.rows_by_binding.get((0, bound.name), [])
     found: dict[int, Piece] = {}
@@ -60,7 +61,7 @@ def cut_symbol(bound: Bound, facts: Facts, text: bytes) -> list[Piece]:
         if name == bound.name and reason == _GLOBAL and scope and outside:
             _refuse(bound, text, at, "a function assigns to it with `global`", "let the function go without it first")
     if not found:
-        raise NotRefactorable(f"{bound.name} is not defined in {shown(bound.file)} by a statement of its own")
+        raise NotRefactorable(f"{bound.name} is not defined in {path_text(bound.file)} by a statement of its own")
     return [found[start] for start in sorted(found)]
 
 
@@ -75,7 +76,7 @@ def _is_whole(bound: Bound, facts: Facts, top: TopStatement) -> bool:
 def _refuse(bound: Bound, text: bytes, at: int, why: str, hint: str) -> None:
     line = text.count(b"\n", 0, at) + 1
     raise NotRefactorable(
-        f"{bound.name} cannot be cut out of {shown(bound.file)}:{line}: {why}",
+        f"{bound.name} cannot be cut out of {path_text(bound.file)}:{line}: {why}",
         hint=hint,
         details={"places": [{"path": bound.file, "line": line, "column": at - line_start(text, at) + 1, "why": why}]},
     )

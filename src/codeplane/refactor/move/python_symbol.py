@@ -15,7 +15,7 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import SURE
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import InvalidArgument, NameTaken, NotRefactorable
 from codeplane.refactor.draft import Coverage, Danger, Draft, Edit, NewFile
 from codeplane.refactor.move.all_list import add_to_all, remove_from_all
@@ -114,14 +114,14 @@ def _refuse_destination(world: World, bound: Bound, to_path: str) -> None:
     if bound.name.startswith("__") and bound.name.endswith("__"):
         raise NotRefactorable(f"{bound.name} is what Python looks for in this module", hint="edit both files instead")
     if not to_path.endswith(".py"):
-        raise InvalidArgument(f"{shown(to_path)} is no Python file", hint="name the module's file, new or not")
+        raise InvalidArgument(f"{path_text(to_path)} is no Python file", hint="name the module's file, new or not")
     if to_path not in world.snapshot.files:
         if not module_parts(to_path) or not module_parts(to_path)[-1].isidentifier():
-            raise InvalidArgument(f"{shown(to_path)} cannot be imported", hint="choose letters, digits and _")
+            raise InvalidArgument(f"{path_text(to_path)} cannot be imported", hint="choose letters, digits and _")
         return
     facts = world.facts(to_path)
     if facts is None or facts.errors:
-        raise NotRefactorable(f"{shown(to_path)} does not parse", hint="mend its syntax first")
+        raise NotRefactorable(f"{path_text(to_path)} does not parse", hint="mend its syntax first")
     for row in facts.rows_by_binding.get((0, bound.name), []):
         at, reason, target = facts.bind_at(row), facts.bind_reason(row), facts.bind_target(row)
         if reason == _IMPORTED:
@@ -131,13 +131,13 @@ def _refuse_destination(world: World, bound: Bound, to_path: str) -> None:
         text = world.text(to_path)
         line, column = text.count(b"\n", 0, at) + 1, at - line_start(text, at) + 1
         raise NameTaken(
-            f"{shown(to_path)}:{line} has a {bound.name} already",
+            f"{path_text(to_path)}:{line} has a {bound.name} already",
             details={"places": [{"path": to_path, "line": line, "column": column, "why": "bound there"}]},
         )
     brought = [entity for entity in Resolver(world).export(to_path, bound.name) if entity != bound]
     if brought and (0, bound.name) not in facts.rows_by_binding:
         why = "is a module of it" if isinstance(brought[0], Module) else "comes by `import *`"
-        raise NameTaken(f"{shown(to_path)} has another {bound.name}, which {why}")
+        raise NameTaken(f"{path_text(to_path)} has another {bound.name}, which {why}")
 
 
 def _stars(world: World, store: FactStore, bound: Bound, by_file: dict[str, list[Reference]]) -> None:

@@ -2,7 +2,7 @@
 
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy
 from codeplane.kernel.errors import InvalidArgument, NotRefactorable
 from codeplane.query.search.symbols import Target
@@ -19,13 +19,13 @@ def plan_symbol_move(world: World, store: FactStore, target: Target, to_path: st
     facts = world.facts(bound.file)
     to_path = to_path.strip("/")
     if facts is None or is_copy(bound.file):
-        raise NotRefactorable(f"{shown(bound.file)} is not a source of this repository that can be parsed")
+        raise NotRefactorable(f"{path_text(bound.file)} is not a source of this repository that can be parsed")
     if facts.errors:
-        raise NotRefactorable(f"{shown(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
+        raise NotRefactorable(f"{path_text(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
     if to_path == bound.file:
-        raise InvalidArgument(f"{bound.name} is in {shown(to_path)} already", hint="name another file")
+        raise InvalidArgument(f"{bound.name} is in {path_text(to_path)} already", hint="name another file")
     if to_path not in world.snapshot.files and any(path.startswith(f"{to_path}/") for path in world.snapshot.files):
-        raise InvalidArgument(f"{shown(to_path)} is a folder", hint="name the file the symbol goes to")
+        raise InvalidArgument(f"{path_text(to_path)} is a folder", hint="name the file the symbol goes to")
     planner = _PLANNERS.get(world.language(facts).family_name)
     if planner is None:
         raise NotRefactorable(

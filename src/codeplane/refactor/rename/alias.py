@@ -9,7 +9,7 @@ from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Export, Facts
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import Target
 
@@ -104,14 +104,14 @@ def _is_alias_export(given: Export, name: str) -> bool:
 
 def _alias_error(path: str, given: Export) -> NotRefactorable:
     hint = f"rename {given.local} where it is defined, or change the alias and its imports by text"
-    return NotRefactorable(f"{given.name} is what {shown(path)} calls {given.local} for others", hint=hint)
+    return NotRefactorable(f"{given.name} is what {path_text(path)} calls {given.local} for others", hint=hint)
 
 
 def _refuse_known(world: World, facts: Facts, bound: Bound) -> None:
     """Refuse an alias that other files import from this one: they would have to change."""
     hint = "name the definition to rename that, or change the alias by text"
     if any(export.local == bound.name or export.name == bound.name for export in facts.exports):
-        raise NotRefactorable(f"{bound.name} is passed on by {shown(bound.file)}", hint=hint)
+        raise NotRefactorable(f"{bound.name} is passed on by {path_text(bound.file)}", hint=hint)
     for path in world.holding(bound.name):
         there = world.facts(path) if path != bound.file else None
         if there is None or world.language(there).family != world.language(facts).family:
@@ -121,4 +121,4 @@ def _refuse_known(world: World, facts: Facts, bound: Bound) -> None:
             f"{import_.source}.{import_.imported}" for import_ in there.imports
         }
         if modules is not None and any(bound.file in modules.find(source, path) for source in sources):
-            raise NotRefactorable(f"{shown(path)} may take {bound.name} from {shown(bound.file)}", hint=hint)
+            raise NotRefactorable(f"{path_text(path)} may take {bound.name} from {path_text(bound.file)}", hint=hint)

@@ -8,7 +8,7 @@ from codeplane.code.languages.python.evidence import decorators, is_property
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Definition
 from codeplane.code.resolve.tier import SURE
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.refactor.draft import Danger, Edit
 from codeplane.refactor.rename.code_strings import code_string_dangers
@@ -135,7 +135,7 @@ def _in_strings(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Dange
             elif LANGUAGES[facts.language].embedded:
                 beside += 1
         if beside:
-            what = f"the markup of {shown(path)} may use it"
+            what = f"the markup of {path_text(path)} may use it"
             yield Danger(kind="markup", what=what, path=path, count=beside)
             beside = 0
     if first is not None:
@@ -158,7 +158,7 @@ def _stars(context: RenameContext) -> Iterator[Danger]:
         ]
         for at in loose[:1] if unseen else ():
             if not context.resolver.at(path, at, context.name).entities:
-                what = f"{shown(path)} takes everything from {unseen[0].source}, which is not here"
+                what = f"{path_text(path)} takes everything from {unseen[0].source}, which is not here"
                 yield Danger(kind="star_import", what=what, path=path, offset=at)
 
 

@@ -1,6 +1,6 @@
 """The file that has the name of a type, and is renamed with it."""
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import NameTaken
 from codeplane.refactor.draft import FileMove
 from codeplane.refactor.rename.rename_context import RenameContext
@@ -18,7 +18,8 @@ def file_moves(context: RenameContext) -> tuple[FileMove, ...]:
     new_path = f"{folder}/{context.new}.{ending}".lstrip("/")
     if new_path in context.world.snapshot.files:
         raise NameTaken(
-            f"{context.new} is taken: there is a file {shown(new_path)}, and {shown(path)} is named by {subject.name}",
-            details={"places": [{"path": shown(new_path)}], "total": 1},
+            f"{context.new} is taken: there is a file {path_text(new_path)},"
+            f" and {path_text(path)} is named by {subject.name}",
+            details={"places": [{"path": path_text(new_path)}], "total": 1},
         )
     return (FileMove(path=path, new_path=new_path),)

@@ -14,7 +14,7 @@ from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.syntax_trees import SyntaxTrees
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy
 from codeplane.refactor.rename.subject import Subject, is_generated
 
@@ -129,7 +129,7 @@ class RenameContext:
         text = self.world.text(path)
         start = text.rfind(b"\n", 0, offset) + 1
         return {
-            "path": shown(path),
+            "path": path_text(path),
             "line": text.count(b"\n", 0, offset) + 1,
             "column": len(text[start:offset].decode("utf-8", "replace")) + 1,
         }

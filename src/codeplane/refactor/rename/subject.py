@@ -11,7 +11,7 @@ from codeplane.code.languages.python.evidence import decorators
 from codeplane.code.model import REASONS, Definition, Facts
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.kernel.errors import NotRefactorable
 from codeplane.query.search.symbols import Target
@@ -82,7 +82,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
     reasons = {facts.bind_reason(row) for row in rows}
     if definition is None and reasons <= {_IMPORT} and not is_alias(facts, bound):
         raise NotRefactorable(
-            f"{bound.name} in {shown(bound.file)} is brought from elsewhere",
+            f"{bound.name} in {path_text(bound.file)} is brought from elsewhere",
             hint="rename it where it is defined; a module is renamed by moving its file",
         )
     scope = facts.scopes[bound.scope]
@@ -154,13 +154,13 @@ def _facts(world: World, path: str) -> Facts:
     known = world.snapshot.files.get(path)
     facts = world.facts(path) if known is not None and known.skipped is None else None
     if facts is None:
-        raise NotRefactorable(f"{shown(path)} is not parsed here")
+        raise NotRefactorable(f"{path_text(path)} is not parsed here")
     if is_copy(path):
         raise NotRefactorable(
-            f"{shown(path)} is built or brought along", hint="rename it in the source this file is made from"
+            f"{path_text(path)} is built or brought along", hint="rename it in the source this file is made from"
         )
     if is_generated(world.text(path)):
-        raise NotRefactorable(f"{shown(path)} says that it is generated", hint="change what generates it")
+        raise NotRefactorable(f"{path_text(path)} says that it is generated", hint="change what generates it")
     return facts
 
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from pydantic import Field
 
 from codeplane.index.files.ignore import IgnoreRules
-from codeplane.index.files.paths import canonical, inside, shown
+from codeplane.index.files.paths import canonical, inside, path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import NotFound, ScipRefused
 from codeplane.kernel.operation import Budget, Result, Risk, operation
+from codeplane.kernel.plural import plural
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.knowledge import Knowledge
@@ -70,7 +70,7 @@ class ScipIndexStatus(Result):
         """The index in one line."""
         changed = f"; changed since: {', '.join(self.changed)}" if self.changed else ""
         more = self.documents - self.holding - len(self.changed)
-        return f"{self.path} by {self.tool}: holds for {self.holding} of {counted(self.documents, 'file')}{changed}" + (
+        return f"{self.path} by {self.tool}: holds for {self.holding} of {plural(self.documents, 'file')}{changed}" + (
             f" and {more} more" if more > 0 else ""
         )
 
@@ -139,7 +139,7 @@ class ScipOperations:
         name = canonical(request.path, root=self._root) if request.path is not None else None
         dropped = await asyncio.to_thread(self._store.drop, name)
         if name is not None and not dropped:
-            raise NotFound(f"no index was imported from {shown(name)}", hint="scip.status lists them")
+            raise NotFound(f"no index was imported from {path_text(name)}", hint="scip.status lists them")
         return ScipDrop(dropped=dropped)
 
     def _import(self, snapshot: Snapshot, request: ScipImportRequest) -> ScipImport:
@@ -147,13 +147,13 @@ class ScipOperations:
         file = inside(self._root, name)
         rules = IgnoreRules.of(self._root, self._secrets)
         for path in (name, file.relative_to(self._root).as_posix()):
-            if (denied := rules.refusal(path, display=shown(name))) is not None:
+            if (denied := rules.refusal(path, display=path_text(name))) is not None:
                 raise denied
         found = file.lstat()
         if not stat.S_ISREG(found.st_mode):
-            raise NotFound(f"{shown(name)} is no plain file", hint="name the file an indexer wrote")
+            raise NotFound(f"{path_text(name)} is no plain file", hint="name the file an indexer wrote")
         if found.st_size > _MAX_BYTES:
-            raise ScipRefused(f"{shown(name)} has {found.st_size} bytes", hint=f"at most {_MAX_BYTES} are read")
+            raise ScipRefused(f"{path_text(name)} has {found.st_size} bytes", hint=f"at most {_MAX_BYTES} are read")
         index = read_index(file.read_bytes())
         documents = accept_documents(
             index,
@@ -164,7 +164,7 @@ class ScipOperations:
         )
         self._store.put(name, tool=index.tool, version=index.version, at_ns=self._clock.now_ns(), documents=documents)
         return ScipImport(
-            path=shown(name),
+            path=path_text(name),
             tool=f"{index.tool} {index.version}".strip() or "an unnamed indexer",
             documents=len(documents),
             occurrences=sum(len(document.spoken) for document in documents),
@@ -187,11 +187,11 @@ class ScipOperations:
             ]
             found.append(
                 ScipIndexStatus(
-                    path=shown(imported.name),
+                    path=path_text(imported.name),
                     tool=f"{imported.tool} {imported.version}".strip() or "an unnamed indexer",
                     documents=len(imported.documents),
                     holding=len(imported.documents) - len(changed),
-                    changed=tuple(map(shown, changed[:_NAMED])),
+                    changed=tuple(map(path_text, changed[:_NAMED])),
                 )
             )
         return ScipStatus(indexes=tuple(found))

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from codeplane.code.languages.registry import languages
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy
 from codeplane.index.snapshot import IndexedFile, Snapshot
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import ScipRefused
+from codeplane.kernel.plural import plural
 from codeplane.query.search.scope import Keep
 from codeplane.refactor.scip.index import Document, Encoding, Index, Occurrence, Relation
 from codeplane.refactor.scip.names import is_local, name_of
@@ -67,8 +67,8 @@ def accept_documents(
     if wrong:
         path, why = wrong[0]
         raise ScipRefused(
-            f"{len(wrong)} of {len(index.documents)} documents do not fit their files: {shown(path)}: {why}",
-            details={"documents": [f"{shown(path)}: {why}" for path, why in wrong[:_NAMED]]},
+            f"{len(wrong)} of {len(index.documents)} documents do not fit their files: {path_text(path)}: {why}",
+            details={"documents": [f"{path_text(path)}: {why}" for path, why in wrong[:_NAMED]]},
         )
     _refuse_partial(found, snapshot, keep)
     return tuple(found)
@@ -99,10 +99,10 @@ def _refuse_partial(found: Sequence[AcceptedDocument], snapshot: Snapshot, keep:
     ]
     if missing:
         raise ScipRefused(
-            f"the index has no document of {counted(len(missing), 'file')} of {', '.join(sorted(named))}, such as "
-            f"{shown(missing[0])}: it is partial",
+            f"the index has no document of {plural(len(missing), 'file')} of {', '.join(sorted(named))}, such as "
+            f"{path_text(missing[0])}: it is partial",
             hint="make it of all files, or say in paths what it was made of",
-            details={"missing": [shown(path) for path in missing[:_NAMED]], "total": len(missing)},
+            details={"missing": [path_text(path) for path in missing[:_NAMED]], "total": len(missing)},
         )
 
 

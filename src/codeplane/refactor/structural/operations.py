@@ -7,17 +7,17 @@ from pathlib import Path
 
 from pydantic import Field
 
-from codeplane.index.files.paths import shown
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CursorExpired
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Result, Risk, operation
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.plural import ARE, plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.consistent_read import ConsistentRead, read_consistently
 from codeplane.query.knowledge import Knowledge
@@ -83,7 +83,7 @@ class StructuralResult(Result):
             lines.append(hit.line_of_text())
         more = "" if self.total_is_exact else "+"
         summary = (
-            f"{len(self.results)} of {counted(self.total, 'match', more)} in {counted(self.files, 'file')}"
+            f"{len(self.results)} of {plural(self.total, 'match', more)} in {plural(self.files, 'file')}"
             if self.total
             else "no match"
         )
@@ -171,10 +171,10 @@ def _collect_hits(snapshot: Snapshot, pattern: StructuralPattern, keep: Keep | N
         hits += [_hit(file, match) for match in file.matches]
     notes = [looked.truncated] if looked.truncated else []
     if looked.unread:
-        notes.append(f"{counted(len(looked.unread), 'file', verbs=ARE)} too large or not UTF-8")
+        notes.append(f"{plural(len(looked.unread), 'file', verbs=ARE)} too large or not UTF-8")
     if looked.broken:
-        broken = counted(len(looked.broken), "file", verbs=("does", "do"))
-        notes.append(f"{broken} not parse as a whole: {', '.join(map(shown, looked.broken[:3]))}")
+        broken = plural(len(looked.broken), "file", verbs=("does", "do"))
+        notes.append(f"{broken} not parse as a whole: {', '.join(map(path_text, looked.broken[:3]))}")
     if pattern.left_out:
         notes.append(f"the pattern does not parse as {', '.join(pattern.left_out)}")
     if keep is not None and not any(map(keep, snapshot.files)):
@@ -186,7 +186,7 @@ def _hit(file: FileMatches, match: Match) -> StructuralHit:
     line, column = _place(file.text, match.start)
     end_line, end_column = _place(file.text, match.end)
     return StructuralHit(
-        path=shown(file.path),
+        path=path_text(file.path),
         line=line,
         column=column,
         end_line=end_line,

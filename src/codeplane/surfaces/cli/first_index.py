@@ -3,9 +3,9 @@
 import sys
 import time
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError, ServerRunning
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.discovery import find_server
 from codeplane.surfaces.cli.progress import follow, format_seconds
@@ -49,4 +49,4 @@ def index_summary(index: JsonObject) -> str:
         return f"{index['action']:<9}  index  {index['reason']}"
     files, symbols = (int(str(index[name])) for name in ("file_count", "symbol_count"))
     spent = format_seconds(float(str(index["seconds"])))
-    return f"indexed    {counted(files, 'file')}, {counted(symbols, 'symbol')} in {spent}"
+    return f"indexed    {plural(files, 'file')}, {plural(symbols, 'symbol')} in {spent}"

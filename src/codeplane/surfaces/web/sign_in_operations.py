@@ -8,9 +8,9 @@ from pydantic import Field
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.plural import ARE, plural
 from codeplane.surfaces.web.sign_ins import LINK_SEC, SignIns
 
 _PEOPLE = frozenset({ActorKind.OWNER, ActorKind.DEVICE})
@@ -67,7 +67,7 @@ class SignedOut(Result):
     ended: int
 
     def text(self) -> str:
-        return f"{counted(self.ended, 'browser', verbs=ARE)} signed out"
+        return f"{plural(self.ended, 'browser', verbs=ARE)} signed out"
 
 
 class SignInOperations:

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 from codeplane.testing.baseline import Comparison
 from codeplane.testing.results import RunResult
 
@@ -64,12 +64,10 @@ class BaselineResult(Result):
         how = "run there now" if self.made else f"recorded {self.recorded_at[:16].replace('T', ' ')}"
         lines = []
         if self.old_count:
-            lines.append(
-                f"old: {counted(self.old_count, 'failure')} that {at} has too ({how}): {_list_names(self.old)}"
-            )
+            lines.append(f"old: {plural(self.old_count, 'failure')} that {at} has too ({how}): {_list_names(self.old)}")
             lines[0] += f" and {self.old_count - _SHOWN} more" if self.old_count > _SHOWN else ""
         if self.new_count:
-            lines.append(f"new: {counted(self.new_count, 'failure')} that {at} does not have ({how})")
+            lines.append(f"new: {plural(self.new_count, 'failure')} that {at} does not have ({how})")
         for test, why in list(self.unknown.items())[:_SHOWN]:
             lines.append(f"old or new? {test}: {why}")
         if self.unknown_count > _SHOWN:

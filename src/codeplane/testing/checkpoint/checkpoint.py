@@ -15,15 +15,15 @@ from codeplane.git.write.preview_facts import list_lines
 from codeplane.git.write.revision import resolve_commit
 from codeplane.git.write.staging import StageRequest, Staging
 from codeplane.git.write.writer import Writer
-from codeplane.index.files.paths import canonical, shown
+from codeplane.index.files.paths import canonical, path_text
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import FileChanged, InvalidArgument, PathDenied, RefNotFound
 from codeplane.kernel.event import Event
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result, Risk, assesses, operation, previews
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.testing.checkpoint.baseline_result import BaselineResult
 from codeplane.testing.checkpoint.diff_summary import Since, summarise_diff
@@ -129,7 +129,7 @@ class CheckpointOperations:
         refused = {path: why for path in changed if (why := self._refusal(call, path, path in before.untracked))}
         denied = [path for path in changed if path in refused]
         changed = [path for path in changed if path not in denied]
-        left_out = tuple(map(shown, [*inner, *denied][:_MAX_FILES]))
+        left_out = tuple(map(path_text, [*inner, *denied][:_MAX_FILES]))
         if not changed and inner and not denied:
             raise InvalidArgument(
                 f"nothing else has changed, and these are git repositories of their own: {', '.join(left_out[:5])}",
@@ -146,7 +146,7 @@ class CheckpointOperations:
         if before.conflicts:
             self._writer.refuse_busy(before)
         contents = await self._writer.contents.capture(changed, write=False)
-        names = tuple(map(shown, changed[:_MAX_FILES]))
+        names = tuple(map(path_text, changed[:_MAX_FILES]))
         lint: tuple[Linted, ...] = ()
         if request.lint and self._linters:
             await call.progress(0, None, "linting")
@@ -192,15 +192,18 @@ class CheckpointOperations:
         changed = self._changed_files(picture, [canonical(path, root=self._root) for path in request.paths])
         inner = await asyncio.to_thread(nested_repositories, self._root, sorted(picture.untracked & set(changed)))
         changed = [path for path in changed if not any(path.startswith(folder) for folder in inner)]
-        named = [f"{shown(path)}{' (new)' if path in picture.untracked else ''}" for path in changed]
-        facts = [f"in {shown(str(self._root))}", f"on {picture.branch or 'no branch'} at {picture.head or 'no commit'}"]
+        named = [f"{path_text(path)}{' (new)' if path in picture.untracked else ''}" for path in changed]
+        facts = [
+            f"in {path_text(str(self._root))}",
+            f"on {picture.branch or 'no branch'} at {picture.head or 'no commit'}",
+        ]
         facts += [
             f"message: {request.message}",
-            *list_lines(f"committed: {counted(len(named), 'file')}", named, len(named)),
+            *list_lines(f"committed: {plural(len(named), 'file')}", named, len(named)),
         ]
         if request.lint and self._linters:
             lint = [shlex.join(command) for command in self._linters.commands(changed)]
-            facts += list_lines("after linting", [shown(result[:_MAX_COMMAND]) for result in lint], len(lint))
+            facts += list_lines("after linting", [path_text(result[:_MAX_COMMAND]) for result in lint], len(lint))
         if request.tests != "none":
             tests = await self._tests.preview_run(self._run_request(request, changed))
             facts += [f"after tests: {tests.summary}", tests.body]
@@ -209,7 +212,7 @@ class CheckpointOperations:
         state = digest(repr(sorted(contents.items())).encode("utf-8", "backslashreplace"))
         facts.append(f"Only while these files are as they are now: {state[:_DIGITS]}")
         first = request.message.partition("\n")[0][:_MAX_SUBJECT]
-        return Preview(summary=f"commit {counted(len(named), 'file')}: {first}", body="\n".join(facts))
+        return Preview(summary=f"commit {plural(len(named), 'file')}: {first}", body="\n".join(facts))
 
     def _refusal(self, call: Call, path: str, untracked: bool) -> PathDenied | None:
         """Return why a file is left out of the commit: it holds secrets, or is new and may not be written."""
@@ -264,9 +267,9 @@ class CheckpointOperations:
         now = await self._writer.contents.capture(contents, write=False)
         if moved := sorted(path for path in contents if now.get(path) != contents[path]):
             raise FileChanged(
-                f"changed while it was being tested: {', '.join(map(shown, moved[:5]))}",
+                f"changed while it was being tested: {', '.join(map(path_text, moved[:5]))}",
                 hint="call checkpoint again; if tests or linters write these files, commit what they write first",
-                details={"paths": [shown(path) for path in moved[:100]]},
+                details={"paths": [path_text(path) for path in moved[:100]]},
             )
 
     async def _commit(self, call: Call, message: str, before: GitSnapshot, changed: list[str]) -> CommitResult:

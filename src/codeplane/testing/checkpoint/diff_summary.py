@@ -5,9 +5,9 @@ from typing import Literal
 from pydantic import Field
 
 from codeplane.git.safety.command import Git
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 
 Status = Literal["added", "modified", "deleted", "renamed"]
 _STATUS: dict[str, Status] = {"A": "added", "D": "deleted", "R": "renamed"}
@@ -40,9 +40,9 @@ class Since(Result):
     files: tuple[ChangedFile, ...] = Field((), description="at most 200; files_changed counts all")
 
     def text(self) -> str:
-        head = f"{counted(self.files_changed, 'file')} +{self.insertions} -{self.deletions}"
+        head = f"{plural(self.files_changed, 'file')} +{self.insertions} -{self.deletions}"
         if self.commits > 1:
-            head = f"since the last checkpoint {(self.commit or 'none')[:9]}: {counted(self.commits, 'commit')}, {head}"
+            head = f"since the last checkpoint {(self.commit or 'none')[:9]}: {plural(self.commits, 'commit')}, {head}"
         lines = [head, *(file.text() for file in self.files[:_SHOWN])]
         return "\n".join([*lines, f"and {self.files_changed - _SHOWN} more"] if self.files_changed > _SHOWN else lines)
 
@@ -82,11 +82,11 @@ def _files(fields: list[str]) -> list[ChangedFile]:
             counts[path] = (int(added) if added.isdigit() else 0, int(removed) if removed.isdigit() else 0)
     return [
         ChangedFile(
-            path=shown(path),
+            path=path_text(path),
             status=status,
             insertions=counts.get(path, (0, 0))[0],
             deletions=counts.get(path, (0, 0))[1],
-            old_path=shown(before) if before is not None else None,
+            old_path=path_text(before) if before is not None else None,
         )
         for path, (status, before) in sorted(statuses.items())
     ]

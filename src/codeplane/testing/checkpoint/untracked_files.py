@@ -4,9 +4,9 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
-from codeplane.index.files.paths import shown
-from codeplane.kernel.counted import counted
+from codeplane.index.files.paths import path_text
 from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.plural import plural
 
 MAX_UNTRACKED = 500
 _MOST_GENERATED = 50
@@ -52,13 +52,13 @@ def refuse_generated(untracked: Collection[str], named: Sequence[str]) -> None:
     }
     if bad:
         listed = sorted(bad, key=lambda folder: (-bad[folder], folder))
-        folders_text = ", ".join(f"{shown(folder)}/ ({counted(bad[folder], 'file')})" for folder in listed[:3]) + (
+        folders_text = ", ".join(f"{path_text(folder)}/ ({plural(bad[folder], 'file')})" for folder in listed[:3]) + (
             " …" if len(bad) > 3 else ""
         )
         raise InvalidArgument(
             f"nothing was committed: {folders_text} would be new in git, and looks installed or generated",
-            hint=f"add {shown(listed[0].rpartition('/')[2])}/ to .gitignore, or name what to commit as paths",
-            details={"folders": [shown(folder) for folder in listed[:100]]},
+            hint=f"add {path_text(listed[0].rpartition('/')[2])}/ to .gitignore, or name what to commit as paths",
+            details={"folders": [path_text(folder) for folder in listed[:100]]},
         )
     unnamed = [
         path for path in untracked if not any(path == name or path.startswith(f"{name}/") for name in named if name)
@@ -67,7 +67,7 @@ def refuse_generated(untracked: Collection[str], named: Sequence[str]) -> None:
         tops = sorted({path.partition("/")[0] + ("/" if "/" in path else "") for path in unnamed})
         raise InvalidArgument(
             f"nothing was committed: {len(unnamed):,} files would be new in git, more than the {MAX_UNTRACKED} that are"
-            f" taken unasked; they are in {', '.join(map(shown, tops[:5]))}{' …' if len(tops) > 5 else ''}",
+            f" taken unasked; they are in {', '.join(map(path_text, tops[:5]))}{' …' if len(tops) > 5 else ''}",
             hint="ignore what is not meant (.gitignore), or name files or folders as paths",
         )
 

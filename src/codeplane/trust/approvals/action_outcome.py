@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from codeplane.kernel.call_record import key_holder
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.operation import Result
+from codeplane.kernel.plural import plural
 from codeplane.kernel.ports import Ledger
 from codeplane.trust.approvals.action import Action, ActionStatus
 
@@ -61,5 +61,5 @@ def _end(result: Result) -> str:
     lines = text[-_MAX_CHARACTERS:].split("\n")[-_MAX_LINES:]
     shown = "\n".join(lines)
     return (
-        shown if len(shown) == len(text) else f"[… {counted(len(text) - len(shown), 'character')} before this]\n{shown}"
+        shown if len(shown) == len(text) else f"[… {plural(len(text) - len(shown), 'character')} before this]\n{shown}"
     )

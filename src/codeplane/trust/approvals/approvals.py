@@ -7,7 +7,6 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import EXPIRED_REASON, NO_PERSON, action_stream
 from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
 from codeplane.kernel.config import ApprovalsConfig
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import (
     ApprovalExpired,
     ApprovalNotFound,
@@ -22,6 +21,7 @@ from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
+from codeplane.kernel.plural import plural
 from codeplane.kernel.ports import Ledger, Question
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.short_ids import match_stored_id
@@ -252,7 +252,7 @@ class Approvals:
         for count, limit in ((everyone, self._config.max_pending), (own, self._config.max_pending_each)):
             if count >= limit:
                 raise Overloaded(
-                    f"{counted(limit, 'question', verbs=('waits', 'wait'))} for an answer already",
+                    f"{plural(limit, 'question', verbs=('waits', 'wait'))} for an answer already",
                     hint="a person decides: cpl approvals",
                 )
 

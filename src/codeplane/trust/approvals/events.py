@@ -7,15 +7,15 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import action_stream
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import ApprovalsConfig
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import InvalidArgument, TooLarge
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.ids import derived_event_id, new_id
+from codeplane.kernel.invisible_text import escape_invisible
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk
+from codeplane.kernel.plural import ARE, plural
 from codeplane.kernel.ports import Question, Verdict
 from codeplane.kernel.redaction import Redactor
-from codeplane.kernel.visible import visible
 from codeplane.trust.approvals.action import REMEMBERED_AS, Action, describe_coverage, kind_of, preview_hash
 from codeplane.trust.approvals.remembered_answer import FORGOTTEN, REMEMBERED, STREAM, RememberedAnswer
 from codeplane.trust.approvals.table import APPROVED, CREATED, EXPIRING
@@ -52,7 +52,7 @@ class ApprovalEvents:
         if len(body) > _MAX_BODY:
             if question.assessment.risk is Risk.HIGH:
                 raise TooLarge(f"a person cannot be shown all of it: {len(body)} characters", hint="put it into a file")
-            body = f"{body[:_MAX_BODY]}\n… {counted(len(body) - _MAX_BODY, 'more character', verbs=ARE)} not shown"
+            body = f"{body[:_MAX_BODY]}\n… {plural(len(body) - _MAX_BODY, 'more character', verbs=ARE)} not shown"
         payload: JsonObject = {
             "action_id": action_id,
             "operation": call.operation.name,
@@ -67,7 +67,7 @@ class ApprovalEvents:
             "arguments_hash": question.arguments_hash,
             "preview_hash": preview_hash(question),
             "kind": kind_of(question),
-            "covers": _truncate(visible(self._redactor.text(describe_coverage(question)))),
+            "covers": _truncate(escape_invisible(self._redactor.text(describe_coverage(question)))),
             "summary": summary[:_MAX_SUMMARY],
             "body": body,
             "reasons": reasons_of(question),
@@ -82,7 +82,7 @@ class ApprovalEvents:
     def _justification(self, call: Call) -> str:
         """Why the caller says it wants this."""
         text = getattr(call.request, "justification", "")
-        return visible(self._redactor.text(text))[:_MAX_REASONS] if isinstance(text, str) else ""
+        return escape_invisible(self._redactor.text(text))[:_MAX_REASONS] if isinstance(text, str) else ""
 
     def _for_person(self, text: str) -> str:
         """The text for a person: only secrets are left out, and invisible characters are escaped."""
@@ -92,7 +92,7 @@ class ApprovalEvents:
                 "it holds what looks like a secret, which cannot be left out without hiding more from the person",
                 hint="read the secret from a file or a variable instead of writing it out",
             )
-        return visible(shown)
+        return escape_invisible(shown)
 
     def remembered_approval_event(self, action_id: str, answer: RememberedAnswer, ids: Correlation) -> Draft:
         """The approval by a remembered answer."""
@@ -176,5 +176,5 @@ def _truncate(text: str) -> str:
     return (
         text
         if len(text) <= _MAX_SUMMARY
-        else f"{text[:_MAX_SUMMARY]} … and {counted(len(text) - _MAX_SUMMARY, 'more character')}"
+        else f"{text[:_MAX_SUMMARY]} … and {plural(len(text) - _MAX_SUMMARY, 'more character')}"
     )

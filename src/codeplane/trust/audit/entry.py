@@ -9,10 +9,10 @@ from pydantic import AfterValidator, Field
 
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.clock import SECOND_NS, rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.plural import plural
 from codeplane.ledger.rows import Cell
 
 _TEXT_FIELDS = ("decision", "agent", "capabilities", "reason", "summary", "name", "by", "path", "version")
@@ -150,7 +150,7 @@ class AuditExport(Result):
     through_position: int
 
     def text(self) -> str:
-        return f"{counted(self.entries, 'entry')} to position {self.through_position} in {self.file}"
+        return f"{plural(self.entries, 'entry')} to position {self.through_position} in {self.file}"
 
 
 def entry_from_row(row: tuple[Cell, ...]) -> AuditEntry:

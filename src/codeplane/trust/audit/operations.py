@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import ApprovalNotFound, StorageReadOnly
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonValue, canonical, dumps
 from codeplane.kernel.operation import Budget, Risk, operation
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 from codeplane.kernel.ports import Ledger, ScopeOf
 from codeplane.kernel.short_ids import match_stored_id
 from codeplane.trust.audit.entry import AuditEntry, AuditExport, AuditFilter, AuditPage, AuditRequest, entry_from_row
@@ -84,7 +84,7 @@ class AuditOperations:
             if len(rows) < _EXPORT_PAGE:
                 break
             after = int(str(rows[-1][0]))
-            await call.progress(after, until, f"{counted(entries, 'entry')} written")
+            await call.progress(after, until, f"{plural(entries, 'entry')} written")
         await asyncio.to_thread(partial.replace, target)
         return AuditExport(file=str(target), entries=entries, bytes=size, through_position=until)
 

@@ -8,7 +8,7 @@ from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Operation
 from codeplane.kernel.clock import SECOND_NS
 from codeplane.kernel.config import Capability
-from codeplane.kernel.counted import counted
+from codeplane.kernel.plural import plural
 
 ApprovalMode = Literal["automatic", "trust", "always"]
 
@@ -84,7 +84,7 @@ class GrantContext:
         if self.allowed_tools is not None:
             bounds.append(f"only with: {_list_names(self.allowed_tools)}")
         if self.max_agents is not None:
-            bounds.append(f"at most {counted(self.max_agents, 'agent')}")
+            bounds.append(f"at most {plural(self.max_agents, 'agent')}")
         if self.approval_mode is not None:
             bounds.append(f"questions: {self.approval_mode}")
         return bounds

@@ -9,9 +9,9 @@ from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.config import Capability
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import NotFound, PolicyDenied
 from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.plural import ARE, plural
 from codeplane.trust.capabilities.grant import ApprovalMode, TokenRights
 from codeplane.trust.capabilities.path_scope import MAX_PATTERN, MAX_PATTERNS, check_pattern
 from codeplane.trust.identity.agent_token import TokenContext
@@ -112,7 +112,7 @@ class AgentList(Result):
     def text(self) -> str:
         lines = [item.line() for item in self.items]
         if self.left_out:
-            lines.append(f"{counted(self.left_out, 'older one', verbs=ARE)} left out")
+            lines.append(f"{plural(self.left_out, 'older one', verbs=ARE)} left out")
         return "\n".join(lines) or "no agent has a token"
 
 

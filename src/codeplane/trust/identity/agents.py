@@ -9,7 +9,6 @@ from typing import TypeVar
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import AgentsConfig, Capability
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import (
     CapabilityDenied,
     NotFound,
@@ -23,6 +22,7 @@ from codeplane.kernel.event import Event
 from codeplane.kernel.event_feed import EventFeed
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.plural import plural
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_id
 from codeplane.trust.identity.agent_token import LEEWAY_SEC, Claims, TokenContext, import_jwt, sign_token, verify_token
@@ -171,7 +171,7 @@ class Agents:
             if len(open_sessions) >= _SESSIONS_OF_A_TOKEN:
                 seconds = min(map(self._left_sec, open_sessions))
                 raise RateLimited(
-                    f"{counted(len(open_sessions), 'session')} of this token already open",
+                    f"{plural(len(open_sessions), 'session')} of this token already open",
                     details={"retry_after_sec": seconds},
                 )
             seconds = min(int(self._config.session_minutes * 60), self._left_sec(parent))
@@ -198,8 +198,8 @@ class Agents:
         ]
         if len(sessions) >= most:
             raise CapabilityDenied(
-                f"{agent_id} may start {counted(most, 'agent')} at once, "
-                f"and has {counted(len(sessions), 'open session')}",
+                f"{agent_id} may start {plural(most, 'agent')} at once, "
+                f"and has {plural(len(sessions), 'open session')}",
                 hint=f"let one end, or a person allows more: cpl grants grant {agent_id} spawn_agents --max-agents N",
                 details={"max_agents": most, "open": len(sessions)},
             )

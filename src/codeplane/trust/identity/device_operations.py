@@ -8,9 +8,9 @@ from pydantic import Field, field_validator
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import ARE, counted
 from codeplane.kernel.errors import InvalidArgument, PolicyDenied, Unauthorized
 from codeplane.kernel.operation import Request, Result, Risk, operation
+from codeplane.kernel.plural import ARE, plural
 from codeplane.trust.identity.device import Device, device_stream
 from codeplane.trust.identity.devices import Devices, Lease
 from codeplane.trust.identity.identities import PAIRING
@@ -97,7 +97,7 @@ class DeviceList(Result):
     def text(self) -> str:
         lines = [item.line() for item in self.items]
         if self.left_out:
-            lines.append(f"{counted(self.left_out, 'older one', verbs=ARE)} left out")
+            lines.append(f"{plural(self.left_out, 'older one', verbs=ARE)} left out")
         return "\n".join(lines) or "no devices are paired"
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.counted import counted
+from codeplane.kernel.plural import plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ async def revoke_nothing(call: Call, actor_id: str, *, everything: bool) -> Revo
 
 def describe_revoked(grants: int, questions: int, answers: int) -> str:
     """What ended, as the end of a sentence; empty when nothing did."""
-    parts = [f"{counted(grants, 'grant')} ended"] if grants else []
-    parts += [f"{counted(questions, 'open question')} rejected"] if questions else []
-    parts += [f"{counted(answers, 'remembered answer')} forgotten"] if answers else []
+    parts = [f"{plural(grants, 'grant')} ended"] if grants else []
+    parts += [f"{plural(questions, 'open question')} rejected"] if questions else []
+    parts += [f"{plural(answers, 'remembered answer')} forgotten"] if answers else []
     return "".join(f"; {part}" for part in parts)

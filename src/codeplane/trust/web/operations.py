@@ -7,9 +7,9 @@ from urllib.parse import quote, quote_plus, urlsplit
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import WebConfig
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import AddressDenied, CodePlaneError, FetchFailed, NotFound
 from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.plural import plural
 from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.trust.web.content import Content, content_of
 from codeplane.trust.web.models import Found, OpenRequest, OpenResult, SearchRequest, SearchResult
@@ -123,7 +123,7 @@ class WebOperations:
         return Assessment(
             risk=Risk.EXFILTRATION,
             effects=(
-                f"sends a query of {counted(len(request.query), 'character')} to {host}",
+                f"sends a query of {plural(len(request.query), 'character')} to {host}",
                 "brings in untrusted content",
             ),
             remotes=(host,),
@@ -209,4 +209,4 @@ def _line(value: object, most: int) -> str:
 
 def _sent_text(wanted: Target) -> str:
     query = wanted.path.partition("?")[2]
-    return f"an address with {counted(len(query), 'character')} after the question mark" if query else "an address"
+    return f"an address with {plural(len(query), 'character')} after the question mark" if query else "an address"

@@ -5,10 +5,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.plural import plural
 from codeplane.work.items.item import WorkItem
 
 MAX_STEPS = 1000
@@ -125,7 +125,7 @@ class WorkView(Result):
         why = f": {self.error or ''}{' ' if self.error and self.message else ''}{self.message or ''}"
         # How many there will be is known of lists of calls alone.
         done = f"{self.steps_done} of " if self.steps_total else ""
-        steps = f"{done}{counted(self.steps_total or self.steps_done, 'step')}"
+        steps = f"{done}{plural(self.steps_total or self.steps_done, 'step')}"
         title = f" {self.title}" if self.title else ""
         return f"{self.work_id} {self.state}{waits}, {steps}{title}{why if why != ': ' else ''}"
 
@@ -165,7 +165,7 @@ class WorkPage(Result):
             lines.append("  " * depth + view.text())
             stack += [(depth + 1, child) for child in reversed(below.get(view.work_id, ()))]
         more = ["[more was started than is listed]"] if self.left_out else []
-        more += [f"[{counted(self.hidden, 'item')} hidden by the owner's rules]"] if self.hidden else []
+        more += [f"[{plural(self.hidden, 'item')} hidden by the owner's rules]"] if self.hidden else []
         return ("\n".join([*lines, *more]) or "no work") + self.pagination.line()
 
 

@@ -8,7 +8,6 @@ from codeplane.kernel.arguments import parse
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import WorkConfig
-from codeplane.kernel.counted import counted
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, StreamGap, WorkNotFound
 from codeplane.kernel.event import Event, Heartbeat
@@ -16,6 +15,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.page import Pagination
+from codeplane.kernel.plural import plural
 from codeplane.kernel.ports import Ledger, Payloads, Readable, ScopeOf
 from codeplane.kernel.redaction import Redactor
 from codeplane.ledger.own_actors import own_actor_condition
@@ -107,7 +107,7 @@ class WorkOperations:
             f"{number + 1}. {step.operation} {canonical(step.arguments).decode()}"
             for number, step in enumerate(request.steps)
         ]
-        return Preview(summary=f"make {counted(len(lines), 'call')} in the background", body="\n".join(lines))
+        return Preview(summary=f"make {plural(len(lines), 'call')} in the background", body="\n".join(lines))
 
     @operation("work.list", risk=Risk.READ)
     async def list(self, call: Call, request: ListRequest) -> WorkPage:

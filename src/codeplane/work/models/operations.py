@@ -6,10 +6,10 @@ from contextlib import aclosing
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import ModelPrice, ModelsConfig
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import InvalidArgument, ProviderDenied
 from codeplane.kernel.model_provider import ModelMessage, ModelRequest, ProviderFault
 from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
+from codeplane.kernel.plural import plural
 from codeplane.work.models.calls import ModelCalls
 from codeplane.work.models.route import ADD_HINT, ProviderEntry, Route, Routes, hosts
 from codeplane.work.models.schema import (
@@ -81,7 +81,7 @@ class ModelOperations:
         where = first.entry.host or "this process"
         size = sum(len(message.text) for message in request.messages)
         sent = (
-            f"{counted(len(request.messages), 'message')} of {size:,} characters, {counted(len(request.tools), 'tool')}"
+            f"{plural(len(request.messages), 'message')} of {size:,} characters, {plural(len(request.tools), 'tool')}"
         )
         lines = [f"sends {sent}", *(f"if it fails: {route.name} at {route.entry.host}" for route in others)]
         return Preview(summary=f"asks {first.name} at {where}", body="\n".join(lines))

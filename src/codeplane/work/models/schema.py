@@ -4,7 +4,6 @@ from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.model_provider import (
     ModelMessage,
@@ -15,6 +14,7 @@ from codeplane.kernel.model_provider import (
     Role,
 )
 from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.plural import plural
 
 ItemKind = Literal["text", "thinking", "tool_call", "retry", "fallback", "finish"]
 
@@ -187,10 +187,10 @@ class UsageView(Result):
 
     def text(self) -> str:
         """One line."""
-        parts = [f"today: {counted(self.calls, 'call')}, {self.failures} failed, {self.tokens:,} tokens"]
+        parts = [f"today: {plural(self.calls, 'call')}, {self.failures} failed, {self.tokens:,} tokens"]
         parts[0] += f", ${self.cost_usd:.4f}"
         if self.unpriced_calls:
-            parts[0] += f" (without {counted(self.unpriced_calls, 'call')} that have no price)"
+            parts[0] += f" (without {plural(self.unpriced_calls, 'call')} that have no price)"
         parts += [f"ceiling ${self.day_usd:g}"] if self.day_usd else []
         parts += [f"ceiling {self.day_tokens:,} tokens"] if self.day_tokens else []
         return "; ".join(parts)

@@ -6,10 +6,10 @@ from typing import ClassVar
 from pydantic import Field
 
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
+from codeplane.kernel.plural import plural
 from codeplane.work.threads.thread import Message, Thread
 
 MAX_MESSAGE_BYTES = 65_536
@@ -105,7 +105,7 @@ class ThreadView(Result):
 
     def text(self) -> str:
         archived = ", archived" if self.archived else ""
-        return f"{self.thread_id} {self.title or '(no title)'} ({counted(self.messages, 'message')}{archived})"
+        return f"{self.thread_id} {self.title or '(no title)'} ({plural(self.messages, 'message')}{archived})"
 
 
 class ThreadPage(Result):

@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.counted import counted
 from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.plural import plural
 from codeplane.work.threads.models import MAX_MESSAGE_BYTES
 from codeplane.work.threads.thread import Turn
 
@@ -104,7 +104,7 @@ class TurnView(Result):
     def text(self) -> str:
         why = f": {self.code} {self.message or ''}".rstrip() if self.code else ""
         waits = f"\nwaits for: {', '.join(self.pending_action_ids)}" if self.pending_action_ids else ""
-        steps = f", {counted(self.tool_steps, 'tool step')}" if self.tool_steps else ""
+        steps = f", {plural(self.tool_steps, 'tool step')}" if self.tool_steps else ""
         head = f"{self.turn_id} {self.status}{steps}{why}{waits}"
         return f"{self.assistant_message}\n[{head}]" if self.assistant_message else head
 
@@ -117,9 +117,7 @@ class UndoneTurn(Result):
     failed: str | None = None
 
     def text(self) -> str:
-        done = (
-            f"took back {counted(len(self.undone), 'change')}: {', '.join(self.undone)}" if self.undone else "nothing"
-        )
+        done = f"took back {plural(len(self.undone), 'change')}: {', '.join(self.undone)}" if self.undone else "nothing"
         return f"{done}\nstopped: {self.failed}" if self.failed else done
 
     def unmet(self) -> str | None:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
+from codeplane.kernel.plural import plural
 from codeplane.surfaces.cli.embedded_client import EmbeddedClient
 from codeplane.surfaces.cli.output import (
     EXIT_FAILED,
@@ -173,7 +173,7 @@ def _highlight_matches(hit: JsonObject, colour: bool) -> str:
 
 def _summary(page: JsonObject, shown: int) -> str:
     more = "" if page.get("total_is_exact") else "+"
-    files = counted(int(str(page.get("files", 0))), "file", more)
+    files = plural(int(str(page.get("files", 0))), "file", more)
     summary = f"{shown} of {page.get('total', 0)}{more} in {files}, {page.get('mode')}"
     commit = page.get("commit")
     summary += f", epoch {page.get('epoch', 0)} at {str(commit)[:9] if commit else 'no commit'}"

@@ -14,8 +14,8 @@ import typer
 from codeplane.adapters.coding_clients import registration
 from codeplane.adapters.coding_clients.install_record import InstallRecord
 from codeplane.adapters.coding_clients.own_entry import cpl_path
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import WorkspaceNotFound
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.client_secret import folder_of
 from codeplane.surfaces.cli.commands.down import down
@@ -48,7 +48,7 @@ def uninstall(
         if change.action == "skipped":
             print(f"leave   {change.file} ({change.client})  {change.reason}")
     if not everywhere and (recovery_refs := _recovery(workspace.root)):
-        refs = f"{counted(len(recovery_refs), 'ref')} below {_RECOVERY}"
+        refs = f"{plural(len(recovery_refs), 'ref')} below {_RECOVERY}"
         print(f"leave   {refs}, which keep lost work: --everywhere deletes them")
     if not doomed:
         _forget(installed, repositories, changes, everywhere=everywhere)
@@ -136,7 +136,7 @@ def _files_to_delete(
                 doomed.append(f"delete  {secrets}, the secrets of clients that pass answers on")
         if everywhere and (refs := _recovery(repository.root)):
             doomed.append(
-                f"delete  {counted(len(refs), 'ref')} below {_RECOVERY} of {repository.root}, which keep lost work"
+                f"delete  {plural(len(refs), 'ref')} below {_RECOVERY} of {repository.root}, which keep lost work"
             )
     if settings is not None:
         doomed.append(f"delete  {settings} with your settings and the clients' secrets")

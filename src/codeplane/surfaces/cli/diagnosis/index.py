@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
 from codeplane.surfaces.cli.diagnosis.server_probe import ServerProbe, restart_command
@@ -38,7 +38,7 @@ def judge_status(state: JsonObject, *, head: JsonValue, watch: bool, again: str 
         return fail("index", f"it cannot be built: {state.get('state')}", "fix the cause; it is tried again")
     if not state.get("version"):
         return warn("index", "the first one is being built", "wait; cpl status shows how far it is")
-    summary = f"epoch {state['version']}, {counted(int(str(state['file_count'])), 'file')}"
+    summary = f"epoch {state['version']}, {plural(int(str(state['file_count'])), 'file')}"
     symbols = state.get("symbols")
     symbols = symbols if isinstance(symbols, dict) else {}
     if symbols.get("failure"):
@@ -103,7 +103,7 @@ def scip(workspace: Workspace, served: ServerProbe | None) -> Check:
     indexes = [index for index in listed if isinstance(index, dict)] if isinstance(listed, list) else []
     for index in indexes:
         if int(str(index["holding"])) < int(str(index["documents"])):
-            files = counted(int(str(index["documents"])), "file")
+            files = plural(int(str(index["documents"])), "file")
             message = f"{index['path']} by {index['tool']} holds for {index['holding']} of {files}"
             fix = f"run the indexer again, then cpl call scip.import path={index['path']}"
             return warn("scip", message, fix)

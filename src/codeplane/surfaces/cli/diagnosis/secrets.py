@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codeplane.kernel.clock import SystemClock
-from codeplane.kernel.counted import counted
 from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
 from codeplane.surfaces.cli.diagnosis.server_probe import restart_command
@@ -42,7 +42,7 @@ def secrets(workspace: Workspace) -> Check:
         return fail("secrets", f"another user owns {message}", f"chown {os.getuid()} {' '.join(map(str, foreign))}")
     closed = [path for path in there if stat.S_IMODE(path.stat().st_mode) == _CLOSED]
     return _unreadable(closed, workspace) or ok(
-        "secrets", f"{counted(len(there), 'file')}, yours alone" if there else "none yet"
+        "secrets", f"{plural(len(there), 'file')}, yours alone" if there else "none yet"
     )
 
 

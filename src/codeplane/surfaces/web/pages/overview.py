@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from starlette.responses import Response
 
-from codeplane.kernel.counted import counted
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.plural import plural
 from codeplane.surfaces.web.json_fields import get_number, get_object, get_objects, get_text
 from codeplane.surfaces.web.page_request import PageRequest
 
@@ -127,7 +127,7 @@ def _index(index: JsonObject, head: str) -> JsonObject:
             **details,
             "label": "current",
             "tone": "good",
-            "more": f"{counted(round(waiting), 'file', verbs=('waits', 'wait'))} for vectors",
+            "more": f"{plural(round(waiting), 'file', verbs=('waits', 'wait'))} for vectors",
         }
     return {**details, "label": "current", "tone": "good"}
 

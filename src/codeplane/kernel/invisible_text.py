@@ -6,7 +6,7 @@ _KEPT = frozenset("\n\t")
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """Return the text with control, format and other invisible characters escaped, as in `\\u202e`."""
     if text.isascii() and text.isprintable():
         return text

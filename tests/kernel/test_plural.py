@@ -2,7 +2,7 @@
 
 import pytest
 
-from codeplane.kernel.counted import ARE, counted
+from codeplane.kernel.plural import ARE, plural
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-62")
@@ -20,9 +20,9 @@ pytestmark = requirement("TRUST-62")
     ],
 )
 def test_what_is_counted(number: int, noun: str, output: str) -> None:
-    assert counted(number, noun, verbs=ARE) == output
-    assert counted(number, noun) == output.rpartition(" ")[0]
+    assert plural(number, noun, verbs=ARE) == output
+    assert plural(number, noun) == output.rpartition(" ")[0]
 
 
 def test_a_lower_bound_is_never_one() -> None:
-    assert counted(1, "match", "+", verbs=ARE) == "1+ matches are"
+    assert plural(1, "match", "+", verbs=ARE) == "1+ matches are"
