@@ -2,14 +2,18 @@
 
 import io
 import json
+import os
+import pty
+import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.cli.turn_view import TurnView
-from tests.harness import Server, cpl, make_repo, start
+from tests.harness import CPL, PATIENCE_SEC, Server, cpl, make_repo, start
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("CHAT-01")
@@ -68,6 +72,22 @@ def test_a_server_is_started_where_none_runs(tmp_path: Path) -> None:
     assert cpl("down", cwd=repo).returncode == 0
 
 
+def at_terminal(*arguments: str, cwd: Path, typed: str) -> str:
+    """Run `cpl` at a terminal of its own, and return everything that it shows."""
+    keyboard, screen = pty.openpty()
+    process = subprocess.Popen([CPL, *arguments], cwd=cwd, stdin=screen, stdout=screen, stderr=screen)
+    os.close(screen)
+    os.write(keyboard, typed.encode())
+    shown = b""
+    # The terminal is gone with the last program at it.
+    with suppress(OSError):
+        while chunk := os.read(keyboard, 65_536):
+            shown += chunk
+    os.close(keyboard)
+    assert process.wait(PATIENCE_SEC) == 0
+    return shown.decode().replace("\r\n", "\n")
+
+
 def _event(kind: str, **payload: object) -> JsonObject:
     return {"type": kind, "payload": payload}  # type: ignore[dict-item]  # plain JSON
 
@@ -84,3 +104,23 @@ def test_text_is_printed_once_however_it_comes() -> None:
     aside = view.aside.getvalue()  # type: ignore[attr-defined]  # StringIO
     assert "· search x" in aside and "again from the beginning" in aside
     assert (view.answer, view.failure) == ("Without deltas.", "CANCELLED: stopped")
+
+
+def test_text_that_is_broken_off_ends_its_line() -> None:
+    out = io.StringIO()
+    view = TurnView(out=out, aside=out)
+    view.show(_event("assistant.text_delta", segment_id="0", delta="I look."))
+    view.show(_event("model.repair_attempted", problem="no such tool"))
+    view.show(_event("assistant.text_delta", segment_id="0r1", delta="I look again."))
+    view.show(_event("turn.failed", code="FAILED_MODEL_OUTPUT", message="no such tool"))
+    assert out.getvalue() == "I look.\n  asking again: no such tool\nI look again.\n"
+
+
+def test_a_chat_goes_on_at_a_terminal_that_obeys_nothing_of_what_was_said(served: Server) -> None:
+    assert cpl("ask", "greet \x1b]0;owned\x07", cwd=served.repo).returncode == 0
+    shown = at_terminal("chat", "--continue", cwd=served.repo, typed="/undo\n/show\n/quit\n")
+    assert "\\x1b]0;owned\\x07" in shown and "\x1b]0;owned" not in shown
+    # The last turn is the one before: it changed nothing.
+    assert "> there was nothing to take back\n" in shown and "error" not in shown
+    fresh = at_terminal("chat", cwd=served.repo, typed="/undo\n/quit\n")
+    assert "there is no turn in this thread yet" in fresh

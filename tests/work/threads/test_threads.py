@@ -73,7 +73,18 @@ async def test_titles_archives_and_bounds(tmp_path: Path) -> None:
         assert refused(large) == "TOO_LARGE"
         unknown = await thread.ask("thread.create", toolset="nonsense")
         assert refused(unknown) == "INVALID_ARGUMENT"
+        partly = await thread.ask("thread.create", toolset="fixture,nonsense")
+        assert refused(partly) == "INVALID_ARGUMENT" and "'nonsense'" in str(partly.error)
+        assert refused(await thread.ask("thread.create", toolset=" , ")) == "INVALID_ARGUMENT"
         assert refused(await thread.ask("thread.show", thread_id="thr_unknown")) == "THREAD_NOT_FOUND"
+        blank = await thread.ask("turn.send", thread_id=thread.thread_id, user_text=" \n\t ")
+        assert refused(blank) == "INVALID_ARGUMENT"
+        untitled = await thread.ask("thread.rename", thread_id=thread.thread_id, title="  ")
+        assert refused(untitled) == "INVALID_ARGUMENT"
+        for token in ("9" * 19, "9" * 40):
+            page = await thread.ask("thread.messages", thread_id=thread.thread_id, page_token=token)
+            assert refused(page) == "INVALID_ARGUMENT"
+        result(await thread.ask("thread.messages", thread_id=thread.thread_id, page_token="9" * 18))
         await thread.send("What is\nthis?")
         renamed = result(await thread.ask("thread.rename", thread_id=thread.thread_id, title="A title"))
         assert renamed["title"] == "A title"

@@ -14,6 +14,8 @@ from tests.work.turns.scripted_model import Answer, ScriptedModel, finish, text,
 
 pytestmark = requirement("TURN-02")
 
+_WORDS = ("first", "second", "third", "fourth")
+
 
 def _pending(turn: JsonObject) -> str:
     """The one action that the turn waits for."""
@@ -90,6 +92,29 @@ async def test_a_budget_that_is_used_up_ends_with_last_words(tmp_path: Path) -> 
         await thread.send("Look", requested_budget={"max_tool_steps": 5000})
         budget = (await thread.events("turn.budget_applied"))[-1].payload["effective_budget"]
         assert isinstance(budget, dict) and budget["max_tool_steps"] == 96
+
+
+async def test_a_model_that_repeats_its_ids_gets_each_call_answered_and_its_budget_bounded(tmp_path: Path) -> None:
+    ops, asked = FixtureOps(), iter("abcdefgh")
+    long_id = "i" * 10_000
+    model = ScriptedModel(
+        [tool("fixture_read", "call_0", text="first"), finish()],
+        [tool("fixture_read", "call_0", text="second"), tool("fixture_read", "call_0_2", text="third"), finish()],
+        [tool("fixture_read", long_id, text="fourth"), finish()],
+        text("Done."),
+    )
+    async with conversing(tmp_path, model, ops=ops) as thread:
+        turn = await thread.send("Go")
+        assert (turn["status"], turn["tool_steps"]) == ("COMPLETED", 4)
+        answered = [message for message in model.asked[-1].messages if message["role"] == "tool"]
+        assert [word in str(message["text"]) for word, message in zip(_WORDS, answered, strict=True)] == [True] * 4
+        planned = [str(event.payload["tool_call_id"]) for event in await thread.events("tool.planned")]
+        assert len(set(planned)) == 4 and planned[0] == "call_0" and max(map(len, planned)) <= 40
+        assert await thread.is_rebuilt_equal()
+    endless = ScriptedModel(choose=lambda _: [tool("fixture_read", "call_0", text=next(asked)), finish()])
+    async with conversing(tmp_path / "endless", endless) as thread:
+        turn = await thread.send("Go", requested_budget={"max_tool_steps": 3})
+        assert (turn["code"], turn["tool_steps"], len(endless.asked)) == ("TURN_BUDGET_EXCEEDED", 3, 4)
 
 
 async def test_an_approval_pauses_the_turn_and_a_yes_goes_on(tmp_path: Path) -> None:

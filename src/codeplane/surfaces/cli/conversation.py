@@ -39,9 +39,9 @@ class CliConversation:
                 thread = str(listed[0]["thread_id"])
         if thread is not None:
             shown = self._result("thread.show", {"thread_id": thread})
-            self.thread_id = str(shown["thread_id"])
+            self.thread_id, self.turn_id = str(shown["thread_id"]), _last_turn(shown)
             return shown
-        self.thread_id = str(self._result("thread.create", {"model": model})["thread_id"])
+        self.thread_id, self.turn_id = str(self._result("thread.create", {"model": model})["thread_id"]), ""
         return None
 
     def ask(
@@ -127,3 +127,10 @@ class CliConversation:
     def _result(self, operation: str, arguments: JsonObject) -> JsonObject:
         given: JsonObject = {name: value for name, value in arguments.items() if value != ""}
         return result_or_exit(self.client.call(operation, given), as_json=self._as_json)
+
+
+def _last_turn(snapshot: JsonObject) -> str:
+    """The turn of the newest message; empty when there is none."""
+    items = snapshot["items"]
+    newest = items[-1] if isinstance(items, list) and items else None
+    return str(newest.get("turn_id") or "") if isinstance(newest, dict) else ""

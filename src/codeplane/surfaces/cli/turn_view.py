@@ -43,22 +43,30 @@ class TurnView:
             case "model.fallback":
                 self._say(f"  {payload['from']} failed ({payload['reason']}); asking {payload['to']}")
             case "model.repair_attempted":
+                self._end_line()
+                self._printed = ""
                 self._say(f"  asking again: {payload.get('problem')}")
             case "turn.resumed":
                 self._say(f"  going on ({payload['resumed_reason']})")
             case "turn.failed":
+                self._end_line()
                 self.failure = f"{payload['code']}: {payload['message']}"
 
     def _text(self, segment: str, delta: str) -> None:
         if segment != self._segment:
-            if self._printed and not self._printed.endswith("\n"):
-                self._write("\n")
+            self._end_line()
             # A repeated attempt supersedes what was printed of the one before.
             if self._printed and segment.partition("@")[0] == self._segment.partition("@")[0]:
                 self._say("  (again from the beginning)")
             self._segment, self._printed = segment, ""
         self._write(delta)
         self._printed += delta
+
+    def _end_line(self) -> None:
+        """Begin a new line after text that was not said to its end."""
+        if self._printed and not self._printed.endswith("\n"):
+            self._write("\n")
+            self._printed += "\n"
 
     def _commit(self, text: str) -> None:
         """Print what deltas did not bring: the whole, or what is left of it."""

@@ -35,7 +35,7 @@ class ThreadRequest(Request):
 class RenameThreadRequest(ThreadRequest):
     """Another title."""
 
-    title: str = Field(min_length=1, max_length=200)
+    title: str = Field(min_length=1, max_length=200, pattern=r"\S")
 
 
 class ArchiveThreadRequest(ThreadRequest):
@@ -55,7 +55,7 @@ class ListMessagesRequest(ThreadRequest):
     """Messages of a thread, from the newest back."""
 
     page_size: int = Field(50, ge=1, le=200)
-    page_token: str = Field("", max_length=40, pattern="^[0-9]*$", description="next_page_token of the page before")
+    page_token: str = Field("", max_length=18, pattern="^[0-9]*$", description="next_page_token of the page before")
 
 
 class WatchThreadRequest(ThreadRequest):

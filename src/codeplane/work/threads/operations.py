@@ -89,12 +89,16 @@ class ThreadOperations:
     @operation("thread.create", risk=Risk.WRITE, capability="spawn_agents")
     async def create(self, call: Call, request: CreateThreadRequest) -> ThreadView:
         """Open a conversation; turn_send asks something in it."""
-        if not self._catalogue.toolset(_names(request.toolset)):
-            raise InvalidArgument(f"there is no toolset {request.toolset!r}", hint="use core, all, or families")
+        names = _names(request.toolset)
+        unknown = [name for name in names if not self._catalogue.toolset([name])]
+        if unknown or not names:
+            raise InvalidArgument(
+                f"there is no toolset {(unknown or [request.toolset])[0]!r}", hint="use core, all, or families"
+            )
         thread_id = new_id("thr")
         payload: JsonObject = {
             "title": self._redactor.text(request.title),
-            "toolset": ",".join(_names(request.toolset)),
+            "toolset": ",".join(names),
             "model": request.model,
         }
         await self._append(call, thread_id, THREAD_CREATED, payload, expect=0)

@@ -171,7 +171,7 @@ class TurnLoop:
                 continue
             problem = run.toolbox.problem(answer)
             if problem is None:
-                return answer
+                return run.transcript.with_unique_ids(answer)
             said = answer if not answer.tools else replace(answer, tools=(), text=answer.text or "(a tool call)")
             messages = [
                 *messages,

@@ -28,7 +28,7 @@ class SendTurnRequest(Request):
 
     prose: ClassVar[frozenset[str]] = frozenset()
     thread_id: str = Field(min_length=4, max_length=100)
-    user_text: str = Field(min_length=1, max_length=MAX_MESSAGE_BYTES, description="the message")
+    user_text: str = Field(min_length=1, max_length=MAX_MESSAGE_BYTES, pattern=r"\S", description="the message")
     client_message_id: str = Field("", max_length=200, description="the same id again re-attaches to the same turn")
     queue_mode: QueueMode = Field("QUEUE_AFTER_TURN", description="what happens while another turn runs")
     reasoning_visibility: ReasoningVisibility = "REASONING_SUMMARY"
@@ -117,7 +117,11 @@ class UndoneTurn(Result):
     failed: str | None = None
 
     def text(self) -> str:
-        done = f"took back {plural(len(self.undone), 'change')}: {', '.join(self.undone)}" if self.undone else "nothing"
+        done = (
+            f"took back {plural(len(self.undone), 'change')}: {', '.join(self.undone)}"
+            if self.undone
+            else "there was nothing to take back"
+        )
         return f"{done}\nstopped: {self.failed}" if self.failed else done
 
     def unmet(self) -> str | None:

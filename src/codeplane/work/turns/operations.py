@@ -84,7 +84,10 @@ class TurnOperations:
                 await self._queue.add(new)
         turn = await self._store.turn(new.turn_id)
         if turn.text_hash != digest(new.text.encode()):
-            raise IdempotencyConflict(f"client_message_id {new.source_id!r} was used for another message")
+            raise IdempotencyConflict(
+                f"client_message_id {new.source_id!r} was used for another message",
+                hint="send a client_message_id of its own with each message",
+            )
         if request.wait_sec:
             turn = await self._wait(turn, request.wait_sec)
         return await self._view(turn)

@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 from codeplane.kernel.errors import ResultGone
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.ports import Payloads
 from codeplane.work.threads.store import Entry
+
+# Providers refuse longer ids when they get them back.
+_MAX_ID = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +94,16 @@ class Transcript:
         """Whether the last answer wants no tool."""
         return bool(self.answers) and not self.answers[-1].tools
 
+    def with_unique_ids(self, answer: ModelAnswer) -> ModelAnswer:
+        """An answer whose tool calls have ids that no earlier answer used: some models repeat theirs."""
+        used = {tool.tool_call_id for earlier in self.answers for tool in earlier.tools}
+        tools: list[ToolRequest] = []
+        for tool in answer.tools:
+            unique = _unused_id(tool.tool_call_id, used)
+            used.add(unique)
+            tools.append(replace(tool, tool_call_id=unique))
+        return replace(answer, tools=tuple(tools))
+
     def messages(self) -> list[JsonObject]:
         """The turn as further messages for the model."""
         messages: list[JsonObject] = []
@@ -99,6 +113,14 @@ class Transcript:
                 if (result := self.results.get(tool.tool_call_id)) is not None:
                     messages.append({"role": "tool", "text": result.text, "tool_call_id": tool.tool_call_id})
         return messages
+
+
+def _unused_id(wanted: str, used: set[str]) -> str:
+    """The wanted id where it is free and short enough, else one made from it."""
+    candidates = (f"{wanted[: _MAX_ID - 8]}_{number}" for number in count(2))
+    if len(wanted) <= _MAX_ID and wanted not in used:
+        return wanted
+    return next(candidate for candidate in candidates if candidate not in used)
 
 
 def assistant_message(answer: ModelAnswer) -> JsonObject:

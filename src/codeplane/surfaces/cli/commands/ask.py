@@ -8,6 +8,7 @@ import typer
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.surfaces.cli.conversation import CliConversation
 from codeplane.surfaces.cli.output import EXIT_FAILED, JsonOption, RepoOption, report_errors, resolve_workspace
+from codeplane.surfaces.cli.terminal import escape_controls
 from codeplane.surfaces.cli.turn_view import TurnView
 
 
@@ -39,5 +40,5 @@ def ask(
         conversation.cancel()
         raise
     if turn["status"] != "COMPLETED":
-        print(f"error: {view.failure or turn['status']}", file=sys.stderr)
+        print(escape_controls(f"error: {view.failure or turn['status']}"), file=sys.stderr)
         raise typer.Exit(EXIT_FAILED)

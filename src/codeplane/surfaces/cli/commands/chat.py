@@ -48,7 +48,7 @@ def _greet(conversation: CliConversation, shown: JsonObject | None) -> None:
     assert isinstance(items, list)
     for message in items[-_SHOWN:]:
         if isinstance(message, dict):
-            print(f"{message['role']}: {message['content']}")
+            print(_printable(f"{message['role']}: {message['content']}"))
 
 
 def _read(*, as_json: bool) -> str | None:
@@ -56,8 +56,13 @@ def _read(*, as_json: bool) -> str | None:
     if as_json or not sys.stdin.isatty():
         line = sys.stdin.readline()
         return line.strip() if line else None
+    return _read_line("> ")
+
+
+def _read_line(prompt: str) -> str | None:
+    """A line that the person types; None at the end of the input."""
     try:
-        return input("> ").strip()
+        return input(prompt).strip()
     except EOFError:
         return None
 
@@ -70,7 +75,7 @@ def _turn(conversation: CliConversation, text: str, model: str, *, as_json: bool
         conversation.cancel()
         print("\nstopped", file=sys.stderr)
     if view.failure:
-        print(f"error: {view.failure}", file=sys.stderr)
+        print(escape_controls(f"error: {view.failure}"), file=sys.stderr)
 
 
 def _decide(action: JsonObject) -> tuple[bool, str] | None:
@@ -80,19 +85,24 @@ def _decide(action: JsonObject) -> tuple[bool, str] | None:
     if not sys.stdin.isatty():
         return None
     while True:
-        answer = input(f"approve {action['action_id']}? [y]es, [n]o, [l]ater: ").strip().lower()
+        # The end of the input decides nothing.
+        answer = _read_line(f"approve {action['action_id']}? [y]es, [n]o, [l]ater: ")
+        answer = "later" if answer is None else answer.lower()
         if answer in ("y", "yes"):
             return True, ""
         if answer in ("n", "no"):
-            return False, input("why? ").strip()
+            return False, _read_line("why? ") or ""
         if answer in ("l", "later"):
             return None
 
 
 def _command(conversation: CliConversation, text: str, model: str) -> bool:
     """Carry out a command of the conversation; True ends it."""
-    client = conversation.client
-    match text.split()[0]:
+    client, command = conversation.client, text.split()[0]
+    if command in ("/undo", "/cost") and not conversation.turn_id:
+        print("there is no turn in this thread yet", file=sys.stderr)
+        return False
+    match command:
         case "/quit" | "/exit":
             return True
         case "/new":
@@ -111,4 +121,9 @@ def _command(conversation: CliConversation, text: str, model: str) -> bool:
 
 def _print_text(envelope: JsonObject) -> None:
     error = envelope.get("error")
-    print(f"error: {error['message']}" if isinstance(error, dict) else envelope.get("text"), file=sys.stderr)
+    shown = f"error: {error['message']}" if isinstance(error, dict) else str(envelope.get("text"))
+    print(escape_controls(shown), file=sys.stderr)
+
+
+def _printable(text: str) -> str:
+    return escape_controls(text) if sys.stdout.isatty() else text
