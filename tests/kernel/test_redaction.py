@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codeplane.kernel.json import JsonValue
+from codeplane.kernel.json import JsonValue, dumps
 from codeplane.kernel.redaction import MARK, Redactor, prompt_hash
 from tests.interaction.requirements import requirement
 
@@ -187,3 +187,15 @@ def test_prompts_are_told_apart_by_hash_alone() -> None:
     assert prompt_hash("explain this").startswith("sha256:")
     assert "explain" not in prompt_hash("explain this")
     assert prompt_hash("\ud800") != prompt_hash("")
+
+
+def test_counts_of_tokens_are_clean_and_hide_no_secret_beside_them() -> None:
+    redactor = Redactor()
+    counts: JsonValue = {"input_tokens": 10, "output_tokens": 5, "cached_tokens": None, "max_tool_tokens": 200_000}
+    assert redactor.is_clean(dumps(counts)) and redactor.json(counts) is counts
+    for secret in SECRETS.values():
+        beside: JsonValue = {"input_tokens": 10, "text": secret, "tokens": 5}
+        assert not redactor.is_clean(dumps(beside)) and secret not in dumps(redactor.json(beside)), secret
+    # A text under such a name, and a count inside of a text, are looked at as before.
+    assert not redactor.is_clean(dumps({"tokens": "hunter2-correct-horse", "input_tokens": 1}))
+    assert not redactor.is_clean(dumps({"text": '{"auth_token":1234567890123}', "input_tokens": 1}))

@@ -1,6 +1,7 @@
 """Secrets taken out of text: shapes that are known, assignments that look like one, and those that were named."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,6 @@ from codeplane.kernel.json import JsonValue, dumps
 from codeplane.kernel.secret_matcher import Spans, merge_spans, splice
 
 if TYPE_CHECKING:
-    import re
-
     from codeplane.kernel.secret_matcher import SecretMatcher
 
 OWNER_PREFIX = "cpl_"
@@ -24,6 +23,7 @@ _SHORTEST_KNOWN = 8
 _LONGEST_SHAPE = 16 * 1024
 # What no shell and no language takes for more than a word.
 _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.+/=~"
+_COUNTS = re.compile(rb'"(?:input_|output_|cached_|reasoning_|tool_|max_tool_|context_)?tokens":(?:\d+|null)(?=[,}])')
 _DEEPEST = 100
 
 _Judge = Callable[[bytes], bool]
@@ -221,7 +221,13 @@ class Redactor:
         if any(secret in data for secret in self._known):
             return False
         matcher = self._matcher()
-        return not (_compile_patterns().anything.search(data) or (matcher is not None and matcher.finds(data)))
+        if matcher is not None and matcher.finds(data):
+            return False
+        anything = _compile_patterns().anything
+        if not anything.search(data):
+            return True
+        # Counts of a model's tokens are in most events of turns, and only their names look like those of secrets.
+        return b'tokens":' in data and not anything.search(_COUNTS.sub(b'"":0', data))
 
     def json(self, value: JsonValue, *, assignments: bool = True) -> JsonValue:
         """The value with every text in it redacted, and what stands under a secret's name whole."""

@@ -1,7 +1,7 @@
 """The loop of a turn: ask the model, call the tools that it wants, until it answers or a bound is reached."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -151,7 +151,7 @@ class TurnLoop:
     async def _ask(self, run: TurnRun) -> ModelAnswer:
         """An answer that can be used: the model's, its second one, or a fallback's."""
         messages, model, problem = [*run.history, *run.transcript.messages()], run.plan.model, None
-        tools = run.toolbox.described()
+        tools = run.toolbox.described
         for attempt in range(3):
             if attempt:
                 if attempt == 2:
@@ -181,7 +181,7 @@ class TurnLoop:
         raise FailedModelOutput(f"the model's answers could not be used: {problem}")
 
     async def _ask_once(
-        self, run: TurnRun, messages: list[JsonObject], tools: list[JsonObject], model: str, attempt: int
+        self, run: TurnRun, messages: list[JsonObject], tools: Sequence[JsonObject], model: str, attempt: int
     ) -> ModelAnswer:
         number = len(run.transcript.answers)
         step = ModelStep(

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.arguments import parse
@@ -46,12 +47,13 @@ class Toolbox:
             if not found.streaming and not found.mark.people and found.name.partition(".")[0] not in _OWN_FAMILIES
         }
 
-    def described(self) -> list[JsonObject]:
-        """The tools as a model is shown them."""
-        return [
+    @cached_property
+    def described(self) -> tuple[JsonObject, ...]:
+        """The tools as a model is shown them, made once: every question of a turn sends them."""
+        return tuple(
             {"name": name, "description": found.description, "parameters": input_schema(found)}
             for name, found in self._tools.items()
-        ]
+        )
 
     def get(self, name: str) -> Operation | None:
         """The operation behind a tool's name."""
