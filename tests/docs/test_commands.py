@@ -24,8 +24,12 @@ RUN, TEXT = {"sh", "console"}, {"text", "yaml", "json", "rego", "python"}
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of who reads one document after another."""
+    return _prepared_home(tmp_path_factory.mktemp("home"))
+
+
+def _prepared_home(folder: Path) -> Path:
     """A home with a name for commits, where an agent does not wait for an answer."""
-    folder = tmp_path_factory.mktemp("home")
     write(folder / ".gitconfig", "[user]\n\tname = Reader\n\temail = reader@example.com\n")
     write(folder / ".config/codeplane/config.yaml", "approvals: {wait_sec: 0}\n")
     return folder
@@ -72,8 +76,9 @@ def test_a_documents_commands(name: str, served: Server, home: Path) -> None:
     assert wrong == [], "\n\n".join(wrong)
 
 
-def test_the_readmes_commands(tmp_path: Path, home: Path) -> None:
-    """From `cpl init` to `cpl down`, with the server that is started there."""
+def test_the_readmes_commands(tmp_path: Path) -> None:
+    """From `cpl init` to `cpl down`, with the server that is started there, by somebody who has read nothing else."""
+    home = _prepared_home(tmp_path / "home")
     reader = Reader(repo=make_repo(tmp_path / "repo", files_for("README.md")), home=home)
     wrong = _typed(reader, DOCUMENTS["README.md"].commands())
     wrong += reader.leave()

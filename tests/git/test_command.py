@@ -191,8 +191,8 @@ def test_known_refusals_say_the_argument_that_helps(
 @pytest.mark.parametrize(
     ("script", "answer", "read"),
     [
-        ("kill -KILL $$", "it was ended by SIGKILL before it said a word", "it was ended by SIGKILL"),
-        ("echo half; kill -SEGV $$", "it was ended by SIGSEGV after it said: half", "it was ended by SIGSEGV"),
+        ("kill -KILL $$", "it was ended by SIGKILL without printing a word", "it was ended by SIGKILL"),
+        ("echo half; kill -SEGV $$", "it was ended by SIGSEGV after printing: half", "it was ended by SIGSEGV"),
         ("exit 3", "it failed with status 3 and without a word", "it failed with status 3 and without a word"),
         ("echo no >&2; exit 1", "no", "no"),
     ],

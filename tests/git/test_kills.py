@@ -19,7 +19,7 @@ from tests.git.desk import RepositoryState, call, copied, repository_state, run,
 from tests.git.killed_mutations import KINDS, Scene, Stopped
 from tests.git.random_repository import RandomRepository
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import asking
+from tests.kernel.plane import OWNER, asking
 from tests.query.asking import result
 
 DEEDS = {"commit": "commit", "checkout": "checkout", "stop": "merge", "reset": "reset", "rebase": "rebase"}
@@ -333,7 +333,7 @@ async def test_the_next_start_keeps_tells_and_undoes_it(scene: Scene, tmp_path: 
     root = tmp_path / "repository"
     shutil.copytree(desk.made.root, root, symlinks=True)
     shutil.copytree(desk.pending_folder, root / ".codeplane" / "git")
-    async with asking(root) as ask:
+    async with asking(root, caller=OWNER) as ask:
         listed = await ask("mutation.list")
         assert "reset" in str(listed["text"]), listed
         (kept,) = result(listed)["mutations"]  # type: ignore[misc,str-unpack]  # JSON

@@ -17,7 +17,7 @@ from tests.edit.batches import killed, quick_folder
 from tests.git.desk import call, repository_state, run
 from tests.git.killed_mutations import Scene, Step, Stopped
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import asking
+from tests.kernel.plane import OWNER, asking
 from tests.query.asking import result
 
 pytestmark = requirement("GIT-40")
@@ -196,7 +196,7 @@ async def test_the_next_start_finishes_it(scene: Scene, tmp_path: Path) -> None:
     shutil.copytree(desk.made.root, root, symlinks=True)
     shutil.copytree(f"{desk.pending_folder}-reversals", root / ".codeplane" / "git-reversals")
     shutil.copytree(desk.made.root.parent / "repository.undo", root / ".codeplane" / "undo")
-    async with asking(root) as ask:
+    async with asking(root, caller=OWNER) as ask:
         (kept,) = result(await ask("mutation.list"))["mutations"]  # type: ignore[misc,str-unpack]  # JSON
         assert kept["state"] == "undone"  # type: ignore[index,call-overload]
         status = result(await ask("git.status"))

@@ -147,12 +147,12 @@ async def plane(
 
 
 @asynccontextmanager
-async def asking(root: Path, *settings: str) -> AsyncIterator[Ask]:
-    """What calls operations of CodePlane on a folder as an agent, and gives their envelopes, text included."""
+async def asking(root: Path, *settings: str, caller: Caller | None = None) -> AsyncIterator[Ask]:
+    """What calls operations of CodePlane on a folder, as an agent unless told, and gives envelopes with their text."""
+    caller = caller or Caller(surface="mcp", client="test", connection_id="test")
     async with plane(root.resolve(), *settings) as opened:
 
         async def ask(operation: str, **arguments: object) -> JsonObject:
-            caller = Caller(surface="mcp", client="test", connection_id="test")
             outcome = await opened.conveyor.call(operation, arguments, caller)  # type: ignore[arg-type]  # plain JSON
             envelope: JsonObject = json.loads(outcome.to_json(with_text=True))
             return envelope

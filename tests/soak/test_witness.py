@@ -111,7 +111,7 @@ def second_run(ledger: Path) -> None:
         ledger,
         f"""INSERT INTO events({COLUMNS})
            SELECT 5, stream, 4, 'another', type, schema, at_ns, actor, source, content_trust, session_id, 'call_9',
-                  task_id, thread_id, turn_id, job_id, work_id, payload FROM events WHERE position = 1""",
+                  task_id, thread_id, turn_id, job_id, work_id, node, payload FROM events WHERE position = 1""",
     )
 
 

@@ -162,7 +162,7 @@ async def test_one_test_of_a_runner_that_cannot_be_told_is_refused(tmp_path: Pat
     root = written(tmp_path / "repo", {"mix.exs": "", "test/a_test.exs": ""})
     async with open_door(root, environment=environment()) as door:
         kind, output = _error(await door.ask("test.run", targets="test/a_test.exs::adds"))
-    assert kind == "INVALID_ARGUMENT" and "mix cannot be told to run one test" in output
+    assert kind == "INVALID_ARGUMENT" and "mix cannot run one test alone" in output
 
 
 async def test_what_is_near_is_listed_once(tmp_path: Path) -> None:

@@ -167,6 +167,11 @@ class WorkOperations:
         """It is about one item."""
         return Assessment(risk=Risk.READ, resources=(work_stream(request.work_id),))
 
+    @previews("work.show")
+    async def preview_show(self, request: WorkRequest) -> Preview:
+        """Which item is shown."""
+        return Preview(summary=f"show the work item {request.work_id}")
+
     @operation("work.cancel", risk=Risk.WRITE)
     async def cancel(self, call: Call, request: CancelRequest) -> WorkView:
         """End a work item and what it started, at once; what is done stays done."""
