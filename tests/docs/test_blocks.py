@@ -54,5 +54,5 @@ def test_rules_can_be_used(block: Block, tmp_path: Path) -> None:
 
 
 def test_python_is_run_where_its_server_is() -> None:
-    """One block, which tests/surfaces/connect/test_guide.py runs; another one needs a test of its own."""
-    assert [name for name, block in BLOCKS if block.language == "python"] == ["docs/guides/connect.md"]
+    """Three blocks, which tests/surfaces/connect/test_guide.py runs; another one needs a test of its own."""
+    assert [name for name, block in BLOCKS if block.language == "python"] == ["docs/guides/connect.md"] * 3

@@ -166,6 +166,12 @@ REQUIREMENTS = (
         promise="threads and turns are served over Connect, gRPC-Web and gRPC, and a cut stream goes on where it was",
     ),
     Requirement(
+        id="RPC-21",
+        source="issue conversations, 003 §6",
+        promise="the Python client has threads and turns, sync and async; its streams go on after a lost server, each "
+        "event once, within bounded tries; closing or cancelling ends the connection",
+    ),
+    Requirement(
         id="THREAD-01",
         source="003 §6, §7, §9",
         promise="a snapshot and a watch from its last sequence miss nothing; messages are paged, bounded and retained",

@@ -1,7 +1,12 @@
-"""A client for Python programs; needs only the standard library and the table of errors."""
+"""A client for Python programs; needs only the standard library and the table of errors.
+
+The one for asyncio is `codeplane.client.async_client.AsyncClient`, apart so that others need not import asyncio.
+"""
 
 from codeplane.client.client import Client
 from codeplane.client.records import Approval, Device, Gap, Heartbeat, Item, LogEvent, PairedDevice, PairingCode, Token
+from codeplane.client.thread_stream import Reconnection, ThreadStream
+from codeplane.client.threads import Thread, ThreadEvent, ThreadMessage, ThreadSnapshot, TurnBudget, TurnResult
 
 __all__ = [
     "Approval",
@@ -13,5 +18,13 @@ __all__ = [
     "LogEvent",
     "PairedDevice",
     "PairingCode",
+    "Reconnection",
+    "Thread",
+    "ThreadEvent",
+    "ThreadMessage",
+    "ThreadSnapshot",
+    "ThreadStream",
     "Token",
+    "TurnBudget",
+    "TurnResult",
 ]

@@ -1,7 +1,11 @@
 """The client: any operation by name, and typed methods for the most common ones."""
 
+import copy
 import ssl
+import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Self
 
 from codeplane.client.errors import to_exception
 from codeplane.client.records import (
@@ -14,13 +18,30 @@ from codeplane.client.records import (
     approval_from_json,
     device_from_json,
     item_from_json,
+    list_field,
+    object_field,
+    text_field,
     token_from_json,
 )
-from codeplane.client.wire import Reply, Wire
+from codeplane.client.thread_stream import Reconnection, ThreadStream
+from codeplane.client.threads import (
+    Thread,
+    ThreadMessage,
+    ThreadSnapshot,
+    TurnBudget,
+    TurnResult,
+    message_from_json,
+    snapshot_from_json,
+    thread_from_json,
+    turn_from_json,
+)
+from codeplane.client.wire import ConnectionHandle, Reply, Wire
 from codeplane.kernel.json import JsonObject
 
 CALL_SEC = 3600.0
 _PAGE = 100
+# How much longer than the server waits for a turn the answer may take.
+_ANSWER_SEC = 60.0
 
 
 class Client:
@@ -34,9 +55,20 @@ class Client:
         token: str | None = None,
         tls: ssl.SSLContext | None = None,
         user_agent: str = "codeplane-client",
+        reconnection: Reconnection | None = None,
     ) -> None:
-        """`tls` is a context such as `ssl.create_default_context(cafile=…)`; without it only loopback is allowed."""
+        """`tls` is a context such as `ssl.create_default_context(cafile=…)`; without it only loopback is allowed.
+
+        `reconnection` says how often the streams of threads try to go on after the server was lost.
+        """
+        self._reconnection = reconnection or Reconnection()
         self._wire = Wire(host=host, port=port, token=token, tls=tls, user_agent=user_agent)
+
+    def with_handle(self, handle: ConnectionHandle) -> Self:
+        """Return the same client for one call or stream, which `handle` can end from another thread."""
+        other = copy.copy(self)
+        other._wire = replace(self._wire, handle=handle)
+        return other
 
     def call(
         self, operation: str, arguments: JsonObject, *, text: bool = False, timeout_sec: float = CALL_SEC
@@ -76,7 +108,7 @@ class Client:
     def devices(self, *, live_only: bool = False) -> list[Device]:
         """Return the paired devices."""
         message = self._call_method("DevicesService", "ListDevices", {"liveOnly": live_only})
-        return [device_from_json(item) for item in _items(message)]
+        return [device_from_json(item) for item in list_field(message, "items")]
 
     def revoke(self, device_id: str, *, reason: str = "") -> None:
         """Revoke a device, its token and its streams."""
@@ -85,17 +117,13 @@ class Client:
     def approvals(self, *, status: str = "PENDING", page_size: int = _PAGE) -> Iterator[Approval]:
         """Yield the actions with a status, newest first; an empty status means all."""
         page: JsonObject = {"pageSize": page_size, **({"status": status} if status else {})}
-        while True:
-            message = self._call_method("ApprovalsService", "ListApprovals", page)
-            yield from map(approval_from_json, _items(message))
-            if not (following := message.get("nextPageToken")):
-                return
-            page = {**page, "pageToken": following}
+        for items in self._pages("ApprovalsService", "ListApprovals", page):
+            yield from map(approval_from_json, items)
 
     def approval(self, action_id: str) -> Approval:
         """Return one action with its preview."""
-        message = self._call_method("ApprovalsService", "GetApproval", {"actionId": action_id}).get("item")
-        return approval_from_json(message if isinstance(message, dict) else {})
+        message = self._call_method("ApprovalsService", "GetApproval", {"actionId": action_id})
+        return approval_from_json(object_field(message, "item"))
 
     def approve(
         self, action_id: str, *, preview_hash: str = "", trust: bool = False, for_task: bool = False, reason: str = ""
@@ -139,10 +167,100 @@ class Client:
                 return
             yield item_from_json(reply.message or {})
 
-    def _call_method(self, service: str, method: str, message: JsonObject) -> JsonObject:
-        reply = self._wire.unary(_path(service, method), message, timeout_sec=CALL_SEC)
+    def create_thread(self, *, title: str = "", toolset: str = "", model: str = "", idempotency_key: str = "") -> str:
+        """Open a conversation and return its id; the same key again returns the same one."""
+        body: JsonObject = {"title": title, "toolset": toolset, "model": model, "idempotencyKey": idempotency_key}
+        return text_field(self._call_method("ThreadsService", "CreateThread", body), "threadId")
+
+    def threads(self, *, query: str = "", archived: bool = False, page_size: int = _PAGE) -> Iterator[Thread]:
+        """Yield the conversations, the last used first; `query` are words of titles and messages."""
+        body: JsonObject = {"query": query, "archived": archived, "pageSize": page_size}
+        for items in self._pages("ThreadsService", "ListThreads", body):
+            yield from map(thread_from_json, items)
+
+    def thread(self, thread_id: str) -> ThreadSnapshot:
+        """Return a conversation with its newest messages; watching on from `last_sequence` misses nothing."""
+        return snapshot_from_json(self._call_method("ThreadsService", "GetThreadSnapshot", {"threadId": thread_id}))
+
+    def messages(self, thread_id: str, *, page_size: int = _PAGE) -> Iterator[ThreadMessage]:
+        """Yield all messages of a conversation, newest first."""
+        body: JsonObject = {"threadId": thread_id, "pageSize": page_size}
+        for items in self._pages("ThreadsService", "ListThreadMessages", body):
+            yield from map(message_from_json, reversed(items))
+
+    def send(
+        self,
+        thread_id: str,
+        text: str,
+        *,
+        wait_sec: float = 0.0,
+        client_message_id: str = "",
+        queue_mode: str = "",
+        reasoning: str = "",
+        budget: TurnBudget | None = None,
+    ) -> TurnResult:
+        """Send a message and wait up to `wait_sec` for its turn to end or pause.
+
+        After a lost connection, the same `client_message_id` again returns the same turn.
+        """
+        body = _turn_request(thread_id, text, client_message_id, queue_mode, reasoning, budget)
+        body["waitSec"] = wait_sec
+        message = self._call_method("TurnsService", "SendTurn", body, timeout_sec=wait_sec + _ANSWER_SEC)
+        return turn_from_json(message)
+
+    def start_turn(
+        self,
+        thread_id: str,
+        text: str,
+        *,
+        client_message_id: str = "",
+        queue_mode: str = "",
+        reasoning: str = "",
+        budget: TurnBudget | None = None,
+    ) -> ThreadStream:
+        """Send a message when the first event is read, and yield what happens until its turn ends.
+
+        The same `client_message_id` again attaches to the same turn, from its message on.
+        """
+        return ThreadStream(
+            self._wire,
+            path=_path("TurnsService", "StartTurn"),
+            request=_turn_request(thread_id, text, client_message_id, queue_mode, reasoning, budget),
+            cursor="resumeFromSequence",
+            ends_with_turn=True,
+            reconnection=self._reconnection,
+        )
+
+    def watch_thread(self, thread_id: str, from_sequence: int = 0) -> ThreadStream:
+        """Yield everything in a conversation after a sequence, and then as it happens, until it is closed."""
+        return ThreadStream(
+            self._wire,
+            path=_path("EventsService", "WatchThread"),
+            request={"threadId": thread_id},
+            cursor="fromSequence",
+            after=from_sequence,
+            reconnection=self._reconnection,
+        )
+
+    def cancel_turn(self, turn_id: str, *, reason: str = "") -> TurnResult:
+        """End a turn at once; what its tools did stays done."""
+        return turn_from_json(self._call_method("TurnsService", "CancelTurn", {"turnId": turn_id, "reason": reason}))
+
+    def _call_method(
+        self, service: str, method: str, message: JsonObject, *, timeout_sec: float = CALL_SEC
+    ) -> JsonObject:
+        reply = self._wire.unary(_path(service, method), message, timeout_sec=timeout_sec)
         _check(reply)
         return reply.message or {}
+
+    def _pages(self, service: str, method: str, request: JsonObject) -> Iterator[list[JsonObject]]:
+        """Yield the items of each page."""
+        while True:
+            message = self._call_method(service, method, request)
+            yield list_field(message, "items")
+            if not (following := message.get("nextPageToken")):
+                return
+            request = {**request, "pageToken": following}
 
 
 def _path(service: str, method: str) -> str:
@@ -154,6 +272,19 @@ def _check(reply: Reply) -> None:
         raise to_exception(reply.error)
 
 
-def _items(message: JsonObject) -> list[JsonObject]:
-    items = message.get("items")
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+def _turn_request(
+    thread_id: str, text: str, client_message_id: str, queue_mode: str, reasoning: str, budget: TurnBudget | None
+) -> JsonObject:
+    request: JsonObject = {
+        "threadId": thread_id,
+        "userText": text,
+        # Sent again after a lost connection, so that it is one turn.
+        "clientMessageId": client_message_id or str(uuid.uuid4()),
+    }
+    if queue_mode:
+        request["queueMode"] = queue_mode
+    if reasoning:
+        request["reasoningVisibility"] = reasoning
+    if budget is not None:
+        request["requestedBudget"] = budget.to_json()
+    return request

@@ -105,85 +105,94 @@ Item = LogEvent | Heartbeat | Gap
 def token_from_json(message: JsonObject) -> Token:
     """Return a token from its JSON message."""
     return Token(
-        token=_text(message, "token"),
-        expires_at=_text(message, "expiresAt"),
-        renew_after=_text(message, "renewAfter"),
+        token=text_field(message, "token"),
+        expires_at=text_field(message, "expiresAt"),
+        renew_after=text_field(message, "renewAfter"),
     )
 
 
 def device_from_json(message: JsonObject) -> Device:
     """Return a device from its JSON message."""
     return Device(
-        device_id=_text(message, "deviceId"),
-        name=_text(message, "name"),
-        state=_text(message, "state"),
+        device_id=text_field(message, "deviceId"),
+        name=text_field(message, "name"),
+        state=text_field(message, "state"),
         is_current=message.get("isCurrent") is True,
-        created_at=_text(message, "createdAt"),
-        expires_at=_text(message, "expiresAt"),
-        revoked_at=_text(message, "revokedAt") or None,
+        created_at=text_field(message, "createdAt"),
+        expires_at=text_field(message, "expiresAt"),
+        revoked_at=text_field(message, "revokedAt") or None,
     )
 
 
 def approval_from_json(message: JsonObject) -> Approval:
     """Return an approval from its JSON message."""
     return Approval(
-        action_id=_text(message, "actionId"),
-        status=_text(message, "status"),
-        tool=_text(message, "tool"),
-        risk_class=_text(message, "riskClass"),
-        actor=_text(message, "actor"),
-        summary=_text(message, "deterministicSummary"),
-        reasons=_text(message, "reasons"),
-        preview=_text(_inner(message, "preview"), "text"),
-        preview_hash=_text(message, "previewHash"),
-        created_at=_text(message, "createdAt"),
-        expires_at=_text(message, "expiresAt"),
-        decided_by=_text(message, "decidedBy"),
-        rejection_reason=_text(message, "rejectionReason"),
-        outcome=_text(message, "outcome"),
+        action_id=text_field(message, "actionId"),
+        status=text_field(message, "status"),
+        tool=text_field(message, "tool"),
+        risk_class=text_field(message, "riskClass"),
+        actor=text_field(message, "actor"),
+        summary=text_field(message, "deterministicSummary"),
+        reasons=text_field(message, "reasons"),
+        preview=text_field(object_field(message, "preview"), "text"),
+        preview_hash=text_field(message, "previewHash"),
+        created_at=text_field(message, "createdAt"),
+        expires_at=text_field(message, "expiresAt"),
+        decided_by=text_field(message, "decidedBy"),
+        rejection_reason=text_field(message, "rejectionReason"),
+        outcome=text_field(message, "outcome"),
         outcome_unknown=message.get("outcomeUnknown") is True,
-        state=_text(message, "state"),
-        failure=_text(message, "failure"),
+        state=text_field(message, "state"),
+        failure=text_field(message, "failure"),
         exit_code=code if isinstance(code := message.get("exitCode"), int) else None,
-        answer=_text(message, "answer"),
+        answer=text_field(message, "answer"),
     )
 
 
 def item_from_json(message: JsonObject) -> Item:
     """Return an item of a watch from its JSON message."""
     if "heartbeat" in message:
-        beat = _inner(message, "heartbeat")
-        return Heartbeat(latest=_number(beat, "latestSequence"), position=_number(beat, "position"))
+        beat = object_field(message, "heartbeat")
+        return Heartbeat(latest=number_field(beat, "latestSequence"), position=number_field(beat, "position"))
     if "streamGap" in message:
-        gap = _inner(message, "streamGap")
+        gap = object_field(message, "streamGap")
         return Gap(
-            stream=_text(gap, "stream"),
-            requested_after=_number(gap, "requestedFromSequence"),
-            first_available=_number(gap, "nextAvailableSequence"),
+            stream=text_field(gap, "stream"),
+            requested_after=number_field(gap, "requestedFromSequence"),
+            first_available=number_field(gap, "nextAvailableSequence"),
         )
     return LogEvent(
-        event_id=_text(message, "eventId"),
-        stream=_text(message, "stream"),
-        sequence=_number(message, "sequence"),
-        position=_number(message, "position"),
-        type=_text(message, "type"),
-        actor=_text(message, "actor"),
-        occurred_at=_text(message, "occurredAt"),
-        payload=_inner(message, "data"),
+        event_id=text_field(message, "eventId"),
+        stream=text_field(message, "stream"),
+        sequence=number_field(message, "sequence"),
+        position=number_field(message, "position"),
+        type=text_field(message, "type"),
+        actor=text_field(message, "actor"),
+        occurred_at=text_field(message, "occurredAt"),
+        payload=object_field(message, "data"),
     )
 
 
-def _text(message: JsonObject, name: str) -> str:
+def text_field(message: JsonObject, name: str) -> str:
+    """Return a field of text, empty when it is not there."""
     value = message.get(name)
     return value if isinstance(value, str) else ""
 
 
-def _number(message: JsonObject, name: str) -> int:
+def number_field(message: JsonObject, name: str) -> int:
+    """Return a whole number, 0 when it is not there."""
     # Protobuf's JSON writes 64-bit numbers as text, and leaves zeros out.
     value: JsonValue = message.get(name)
     return int(value) if isinstance(value, (str, int)) else 0
 
 
-def _inner(message: JsonObject, name: str) -> JsonObject:
+def object_field(message: JsonObject, name: str) -> JsonObject:
+    """Return an inner object, empty when it is not there."""
     value = message.get(name)
     return value if isinstance(value, dict) else {}
+
+
+def list_field(message: JsonObject, name: str) -> list[JsonObject]:
+    """Return the objects of a list, empty when it is not there."""
+    values = message.get(name)
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

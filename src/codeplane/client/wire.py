@@ -1,10 +1,12 @@
 """The Connect protocol in JSON, over the standard library's HTTP."""
 
 import json
+import socket
 import ssl
 import struct
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 
@@ -26,6 +28,42 @@ class Reply:
     end: bool = False
 
 
+class ConnectionHandle:
+    """Ends the connections of one call or stream from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._socket: socket.socket | None = None
+
+    def is_closed(self) -> bool:
+        """Return whether nothing more is wanted."""
+        return self._closed.is_set()
+
+    def wait(self, sec: float) -> None:
+        """Wait so long, or until it is closed."""
+        self._closed.wait(sec)
+
+    def hold(self, connected: socket.socket | None) -> None:
+        """Take the socket that is open now; end it at once if the handle is closed."""
+        with self._lock:
+            self._socket = connected
+            if self.is_closed():
+                self._shut_down()
+
+    def close(self) -> None:
+        """End the open connection; a thread that reads from it gets an error."""
+        with self._lock:
+            self._closed.set()
+            self._shut_down()
+
+    def _shut_down(self) -> None:
+        # Closing alone would not wake a thread that waits for data.
+        if self._socket is not None:
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wire:
     """The address of a server and the caller's headers."""
@@ -35,6 +73,7 @@ class Wire:
     token: str | None
     user_agent: str
     tls: ssl.SSLContext | None = None
+    handle: ConnectionHandle | None = None
 
     def unary(self, path: str, message: JsonObject, *, timeout_sec: float | None) -> Reply:
         """Send one message and return the reply."""
@@ -45,10 +84,13 @@ class Wire:
         error, meta = error_of_body(body, response.status)
         return Reply(error=error, meta=meta)
 
-    def stream(self, path: str, message: JsonObject) -> Iterator[Reply]:
-        """Send one message and yield the replies; the last one says how it ended."""
+    def stream(self, path: str, message: JsonObject, *, silence_sec: float | None = None) -> Iterator[Reply]:
+        """Send one message and yield the replies; the last one says how it ended.
+
+        A server that sends nothing for `silence_sec` counts as unreachable.
+        """
         data = dumps(message).encode()
-        with self._post(path, _HEAD.pack(0, len(data)) + data, "application/connect+json", None) as response:
+        with self._post(path, _HEAD.pack(0, len(data)) + data, "application/connect+json", silence_sec) as response:
             if response.status != 200:
                 error, meta = error_of_body(_object(response.read()), response.status)
                 yield Reply(error=error, meta=meta, end=True)
@@ -79,12 +121,17 @@ class Wire:
         if self.token is not None:
             headers["authorization"] = f"Bearer {self.token}"
         try:
+            connection.connect()
+            if self.handle is not None:
+                self.handle.hold(connection.sock)
             connection.request("POST", path, body, headers)
             yield connection.getresponse()
         except (OSError, HTTPException, ValueError) as error:
             # An answer that breaks off is no JSON either.
             raise ServerUnreachable(f"{self.host}:{self.port} does not answer: {error}") from error
         finally:
+            if self.handle is not None:
+                self.handle.hold(None)
             connection.close()
 
 

@@ -17,7 +17,7 @@ pytestmark = requirement("RPC-01")
 
 GUIDE = (ROOT / "docs" / "guides" / "connect.md").read_text()
 COMMANDS = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
-(PYTHON,) = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+PYTHON, THREADS, ASYNC = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
 
 
 def test_there_are_commands() -> None:
@@ -50,3 +50,14 @@ def test_the_python_runs(
     monkeypatch.chdir(connect_server.repo)
     exec(compile(text, str(Path("connect.md")), "exec"), {})
     assert "session_id" in capsys.readouterr().out
+
+
+@requirement("RPC-21")
+@pytest.mark.parametrize("block", [THREADS, ASYNC], ids=["sync", "async"])
+def test_the_python_of_conversations_runs(
+    connect_server: Server, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, block: str
+) -> None:
+    monkeypatch.chdir(connect_server.repo)
+    exec(compile(block.replace("41234", str(connect_server.port)), "connect.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "turn.completed" in printed and "No model is configured" in printed
