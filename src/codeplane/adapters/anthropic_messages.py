@@ -115,13 +115,13 @@ class AnthropicMessages:
                 for tool in request.tools
             ]
         if request.reasoning != "off":
-            body["thinking"] = _thinking(min(self.thinking_budget, limit - 1))
+            body["thinking"] = _thinking_options(min(self.thinking_budget, limit - 1))
         if request.response_schema is not None and self.has_structured_output:
             body["output_config"] = {"format": {"type": "json_schema", "schema": request.response_schema}}
         return body | self.extra
 
 
-def _thinking(budget: int) -> JsonObject:
+def _thinking_options(budget: int) -> JsonObject:
     if budget > 0:
         return {"type": "enabled", "budget_tokens": budget, "display": "summarized"}
     return {"type": "adaptive", "display": "summarized"}
@@ -230,7 +230,7 @@ class _Answer:
         reason = self.reason
         if reason == "tool_calls" and not items:
             reason = "stop"
-        return [*items, self._finished(reason)]
+        return [*items, self._finish(reason)]
 
     def _start(self, event: Mapping[str, JsonValue]) -> None:
         index, content = event.get("index"), event.get("content_block")
@@ -286,7 +286,7 @@ class _Answer:
         if isinstance(usage, Mapping):
             self.usage |= {name: value for name, value in usage.items() if value is not None}
 
-    def _finished(self, reason: FinishReason) -> Finished:
+    def _finish(self, reason: FinishReason) -> Finished:
         parts = [self._tokens(name) for name in ("input_tokens", "cache_creation_input_tokens")]
         cached = self._tokens("cache_read_input_tokens")
         details = self.usage.get("output_tokens_details")

@@ -30,7 +30,7 @@ class EmbeddedModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
         """Ask the model and yield its answer as it comes."""
-        async with aclosing((await self._started()).stream(request)) as items:
+        async with aclosing((await self._ensure_started()).stream(request)) as items:
             async for item in items:
                 yield item
 
@@ -56,7 +56,7 @@ class EmbeddedModel:
                 process.kill()
             await process.wait()
 
-    async def _started(self) -> OpenAIChat:
+    async def _ensure_started(self) -> OpenAIChat:
         async with self._starting:
             if self._chat is None or self._process is None or self._process.returncode is not None:
                 await self.close()

@@ -89,7 +89,7 @@ class FolderLog:
 
     async def start(self) -> int:
         """The offset up to which batches were trimmed."""
-        return await self._run(_trimmed)
+        return await self._run(_trim_position)
 
     async def end(self) -> int:
         """The offset of the last batch."""
@@ -182,7 +182,7 @@ class FolderLog:
 
         def call() -> T:
             try:
-                connection = self._opened()
+                connection = self._open()
                 connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
                 try:
                     result = function(connection)
@@ -202,7 +202,7 @@ class FolderLog:
         except RuntimeError as error:
             raise SharedLogUnavailable("the shared log is closed") from error
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         path = self._folder / "shared.db"
         if self._connection is not None and _inode(path) != self._inode:
             # What is written to a deleted file, no other node would ever see.
@@ -254,7 +254,7 @@ def _identity(connection: sqlite3.Connection, base: int) -> SharedIdentity:
 
 
 def _page(connection: sqlite3.Connection, *, after: int) -> list[SharedBatch]:
-    if after < (trimmed := _trimmed(connection)):
+    if after < (trimmed := _trim_position(connection)):
         raise SharedLogGap(f"batches up to {trimmed} were trimmed, and {after} is the last one applied here")
     rows = connection.execute(
         "SELECT position, data FROM batches WHERE position > ? ORDER BY position LIMIT ?", (after, _PAGE)
@@ -262,10 +262,10 @@ def _page(connection: sqlite3.Connection, *, after: int) -> list[SharedBatch]:
     return [SharedBatch(offset=int(offset), data=bytes(data)) for offset, data in rows]
 
 
-def _trimmed(connection: sqlite3.Connection) -> int:
+def _trim_position(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT trimmed FROM log").fetchone()[0])
 
 
 def _end(connection: sqlite3.Connection) -> int:
     (last,) = connection.execute("SELECT max(position) FROM batches").fetchone()
-    return int(last) if last is not None else _trimmed(connection)
+    return int(last) if last is not None else _trim_position(connection)

@@ -194,7 +194,7 @@ class _Answer:
             ToolCallPlanned(tool_call=ModelToolCall(id=call.id, name=call.name, arguments=call.arguments or "{}"))
             for call in calls
         ]
-        return [*self._kept(), *items, self._finished(reason)]
+        return [*self._kept_thinking(), *items, self._finish(reason)]
 
     def _delta(self, delta: Mapping[str, JsonValue]) -> list[StreamItem]:
         items: list[StreamItem] = []
@@ -245,7 +245,7 @@ class _Answer:
         if len(known.arguments) > _MAX_ARGUMENTS:
             raise ProviderFault("too_large", f"wrote tool arguments of more than {_MAX_ARGUMENTS:,} characters")
 
-    def _kept(self) -> list[StreamItem]:
+    def _kept_thinking(self) -> list[StreamItem]:
         """Reasoning that goes back with the next request: what a tool call followed from."""
         if not self.calls:
             return []
@@ -257,7 +257,7 @@ class _Answer:
             return [ThinkingKept(thinking=kept)]
         return []
 
-    def _finished(self, reason: FinishReason) -> Finished:
+    def _finish(self, reason: FinishReason) -> Finished:
         usage = self.usage
         prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
         cached = _count(prompt, "cached_tokens")

@@ -59,7 +59,7 @@ class DerivedIndex:
 
     def pending(self, snapshot: Snapshot) -> list[IndexedFile]:
         """The files of a snapshot without facts."""
-        return self._pending(snapshot, snapshot.texts)
+        return self._files_without_facts(snapshot, snapshot.texts)
 
     def warm(self) -> None:
         """Start a worker ahead of a first update; more are started as files come."""
@@ -107,7 +107,7 @@ class DerivedIndex:
                 for path in gone:
                     del digests[path]
             early, early_paths = self._early.take(snapshot)
-            pending = ParsePlan.of(snapshot, self._pending(snapshot, touched.texts), early)
+            pending = ParsePlan.of(snapshot, self._files_without_facts(snapshot, touched.texts), early)
             ready = self._early_results(pending, first=len(early))
             further = [source for source in pending.sources[len(early) :] if source.key not in ready]
             with closing(self.parsers.begin(snapshot.content_file, further, after=early_paths)) as parsing:
@@ -165,7 +165,7 @@ class DerivedIndex:
         """Whether an update should stop."""
         return newer() or self.adopting.is_set()
 
-    def _pending(self, snapshot: Snapshot, texts: Iterable[IndexedFile]) -> list[IndexedFile]:
+    def _files_without_facts(self, snapshot: Snapshot, texts: Iterable[IndexedFile]) -> list[IndexedFile]:
         digests = self._known_digests()
         tables = languages()
         return [

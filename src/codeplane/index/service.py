@@ -220,7 +220,7 @@ class IndexService:
 
     async def _build(self) -> None:
         # Nothing tells when a disk has space again, so it is tried now and then.
-        while not await self._built():  # noqa: ASYNC110
+        while not await self._try_build():  # noqa: ASYNC110
             await asyncio.sleep(_RETRY_SEC)
         if self._indexer.store.remade:
             self._log_note("the index was remade", {"reason": self._indexer.store.remade})
@@ -229,7 +229,7 @@ class IndexService:
         # An index that was whole when it was taken up publishes nothing.
         self._following.wake()
 
-    async def _built(self) -> bool:
+    async def _try_build(self) -> bool:
         try:
             await asyncio.to_thread(self._indexer.start)
         except Exception as error:  # whatever it was, giving up would leave the index "being built" for good

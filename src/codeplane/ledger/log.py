@@ -106,7 +106,7 @@ class SqliteLog:
             clock=clock,
             batch_events=config.batch_events,
             on_applied=self._listeners.deliver,
-            on_commit=self._committed,
+            on_commit=self._after_commit,
             on_lost=self._append_lost,
         )
         # The name of this node, the same over restarts.
@@ -275,7 +275,7 @@ class SqliteLog:
         if self._on_lost is not None:
             self._on_lost(error)
 
-    def _committed(self, committed: Sequence[Committed], spent_ns: int) -> None:
+    def _after_commit(self, committed: Sequence[Committed], spent_ns: int) -> None:
         self.counters.events += len(committed)
         self.counters.commits += 1
         self.counters.commit_ns += spent_ns

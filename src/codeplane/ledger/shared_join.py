@@ -65,7 +65,7 @@ async def join_shared(store: SharedStore, path: Path) -> None:
         raise SharedLogMismatch(
             f"this ledger has {state.position} events of its own, which the shared log does not hold"
         )
-    await _found(store, path, identity)
+    await _found_log(store, path, identity)
 
 
 async def share_snapshot(store: SharedStore, path: Path, *, log_id: str, every: int = SNAPSHOT_EVERY) -> int | None:
@@ -82,7 +82,7 @@ async def share_snapshot(store: SharedStore, path: Path, *, log_id: str, every: 
     return offset
 
 
-async def _found(store: SharedStore, path: Path, identity: SharedIdentity) -> None:
+async def _found_log(store: SharedStore, path: Path, identity: SharedIdentity) -> None:
     """Let the others start from what this ledger holds, then belong to the log."""
     target = path.with_name(f"{path.name}.export")
     try:

@@ -194,14 +194,14 @@ class SharedOrder:
             batches: list[Batch] = []
             for after, batch in arrived:
                 try:
-                    batches.append(self._decoded(after, batch))
+                    batches.append(self._decode_batch(after, batch))
                 except CodePlaneError as error:
                     await self._perform(batches)
                     self._stall(error)
                     return
             await self._perform(batches)
 
-    def _decoded(self, after: int, batch: SharedBatch) -> Batch:
+    def _decode_batch(self, after: int, batch: SharedBatch) -> Batch:
         message = decode(batch.data, blob_bytes=self._blob_bytes)
         own = self._pending.pop(message.batch_id, ()) if message.node == self._node else ()
         return Batch(
@@ -236,7 +236,7 @@ class SharedOrder:
                 await asyncio.sleep(_STALLED_PAUSE_SEC)
             batches = [batch for batch, _ in failed]
         for batch in own:
-            self._applied(batch.own)
+            self._release_weight(batch.own)
         self._stalled = None
         self._advanced.set()
 
@@ -253,9 +253,9 @@ class SharedOrder:
                 entry.reply.loop.call_soon_threadsafe(entry.reply.settle, error)
             elif not isinstance(entry, StoredBlob):
                 self._on_lost(error)
-        self._applied(entries)
+        self._release_weight(entries)
 
-    def _applied(self, entries: Sequence[Entry]) -> None:
+    def _release_weight(self, entries: Sequence[Entry]) -> None:
         with self._lock:
             self._unsent -= sum(entry.weight for entry in entries)
 

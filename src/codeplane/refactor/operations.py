@@ -39,11 +39,11 @@ def _assessment_for(name: str) -> Assess:
     """Return the assessment of an operation that plans, and applies at once on request."""
 
     @assesses(name)
-    def judged(self: "RefactorOperations", request: MoveRequest | DeleteRequest | ReplaceRequest) -> Assessment:
+    def assess(self: "RefactorOperations", request: MoveRequest | DeleteRequest | ReplaceRequest) -> Assessment:
         """Assess a plan: planning only reads."""
         return Assessment(risk=Risk.WRITE if request.apply else Risk.READ)
 
-    return judged
+    return assess
 
 
 class RefactorOperations:

@@ -231,7 +231,7 @@ def _sections(parts: Sequence[Part]) -> dict[str, Section]:
         for name, section in part.status.items():
             by_name.setdefault(name, []).append(section)
 
-    def joined(sections: Sequence[Section]) -> Section:
+    def join_sections(sections: Sequence[Section]) -> Section:
         async def section(call: Call) -> JsonObject:
             found: JsonObject = {}
             for part in sections:
@@ -241,7 +241,7 @@ def _sections(parts: Sequence[Part]) -> dict[str, Section]:
 
         return section
 
-    return {name: sections[0] if len(sections) == 1 else joined(sections) for name, sections in by_name.items()}
+    return {name: sections[0] if len(sections) == 1 else join_sections(sections) for name, sections in by_name.items()}
 
 
 def _check_names(config: Config, catalogue: Catalogue) -> None:

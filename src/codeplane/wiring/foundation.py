@@ -188,7 +188,7 @@ def _token(workspace: Workspace, logs: Logs) -> str:
 
 
 def _log(start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Projection]) -> SqliteLog:
-    def committed(events: int, spent_ns: int) -> None:
+    def on_commit(events: int, spent_ns: int) -> None:
         # A failed commit is reported with no events.
         if events:
             start.health.note_commit()
@@ -199,7 +199,7 @@ def _log(start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Pr
         projections=tables,
         config=start.loaded.config.ledger,
         clock=start.clock,
-        on_commit=committed,
+        on_commit=on_commit,
         on_lost=start.health.note_failure,
         redactor=redactor,
         shared=start.shared,

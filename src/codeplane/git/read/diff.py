@@ -93,7 +93,7 @@ class DiffOperations:
         paths = self._reader.pathspecs(request.paths)
         differences, now = await asyncio.gather(
             self._find(sides, paths, request),
-            status(self._reader, paths) if sides.of_files else _nothing(),
+            status(self._reader, paths) if sides.of_files else _do_nothing(),
         )
         if not differences.files and not (now and now.records):
             await self._reader.refuse_unknown(paths, *sides.trees)
@@ -136,7 +136,7 @@ async def find_differences(
     return Differences(files=files, state=digest(output.out), errors=output.errors)
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     return None
 
 

@@ -72,7 +72,7 @@ class ShowResult(Result):
         return "\n".join(lines) + self.pagination.line()
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     return None
 
 
@@ -92,7 +92,7 @@ class ShowOperations:
         oid = await self._reader.commit(revision)
         paths = self._reader.pathspecs(request.paths)
         tag, printed, differences = await asyncio.gather(
-            _nothing() if oid.startswith(revision) or _NO_TAG.fullmatch(revision) else self._tag(revision),
+            _do_nothing() if oid.startswith(revision) or _NO_TAG.fullmatch(revision) else self._tag(revision),
             self._reader.run("log", *FORMAT, "--max-count=1", oid, "--"),
             find_differences(
                 self._reader,

@@ -36,14 +36,14 @@ class ReversalRecovery:
         verb, mutation_id = started.verb, started.mutation_id
         record = await asyncio.to_thread(self._parts.mutations.get, mutation_id)
         if record is None:
-            return "half_done", f"{verb} of {mutation_id}, which is no longer kept; {_kept(started)}"
+            return "half_done", f"{verb} of {mutation_id}, which is no longer kept; {_describe_backup(started)}"
         try:
             if await asyncio.to_thread(self._parts.pending.reversals.is_running, mutation_id):
-                return "half_done", _unfinished(started, record.what, "git of the last run still runs")
+                return "half_done", _describe_unfinished(started, record.what, "git of the last run still runs")
             is_over = record.state == ("undone" if verb == "undo" else "applied")
             return ("done" if await self._reversal.complete(record, verb) or is_over else "not_done"), ""
         except (CodePlaneError, OSError) as error:
-            return "half_done", _unfinished(started, record.what, str(error))
+            return "half_done", _describe_unfinished(started, record.what, str(error))
 
     def _note(self, started: StartedReversal, outcome: Outcome, reason: str) -> None:
         self._parts.pending.note(
@@ -55,13 +55,13 @@ class ReversalRecovery:
         )
 
 
-def _unfinished(started: StartedReversal, what: str, reason: str) -> str:
+def _describe_unfinished(started: StartedReversal, what: str, reason: str) -> str:
     verb, mutation_id = started.verb, started.mutation_id
     return (
         f"the {verb} of {what} is half done, and could not be finished: {reason}; put that back, then call {verb} "
-        f"with mutation_id: {mutation_id}, which does the rest; {_kept(started)}"
+        f"with mutation_id: {mutation_id}, which does the rest; {_describe_backup(started)}"
     )
 
 
-def _kept(started: StartedReversal) -> str:
+def _describe_backup(started: StartedReversal) -> str:
     return f"how everything was before the {started.verb} is kept in {PREFIX}{started.mutation_id}/{started.verb}"

@@ -25,20 +25,20 @@ class Leases:
     def around(self, handler: Handler) -> Handler:
         """Wrap a handler: count it while it runs, refuse it once the workspace is closed."""
 
-        async def held(call: Call, request: Request) -> Result:
-            with self._held():
+        async def hold_call(call: Call, request: Request) -> Result:
+            with self._hold():
                 return await cast(Awaitable[Result], handler(call, request))
 
-        async def held_stream(call: Call, request: Request) -> AsyncIterator[Result]:
-            with self._held():
+        async def hold_stream(call: Call, request: Request) -> AsyncIterator[Result]:
+            with self._hold():
                 async with aclosing(cast(AsyncGenerator[Result, None], handler(call, request))) as items:
                     async for item in items:
                         yield item
 
-        return held_stream if inspect.isasyncgenfunction(handler) else held
+        return hold_stream if inspect.isasyncgenfunction(handler) else hold_call
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
+    def _hold(self) -> Iterator[None]:
         if self._closed:
             raise NotFound("the workspace was detached meanwhile", hint="see workspace.list")
         self._running += 1

@@ -111,7 +111,7 @@ class CallOperations:
         until = position = await self._position()
         if request.cursor:
             until = int(str(self._cursors.open(request.cursor, scope=scope)["before"])) - 1
-        running = () if request.cursor else await self._running(request)
+        running = () if request.cursor else await self._running_calls(request)
         rows: list[CallRow] = []
         events_read, first_until, ended = 0, until, until <= 0
         wanted = await self._event_query(request)
@@ -266,7 +266,7 @@ class CallOperations:
         surface, client = self._sessions.get(event.correlation.session_id or "", (None, None))
         return {"surface": surface, "client": client}
 
-    async def _running(self, request: CallsRequest) -> tuple[CallRow, ...]:
+    async def _running_calls(self, request: CallsRequest) -> tuple[CallRow, ...]:
         """The calls that are running; a running action is shown by the call that executes it."""
         running = await self._log.select(
             "SELECT call_id FROM operations WHERE status = 'running' ORDER BY op_id DESC LIMIT 50"

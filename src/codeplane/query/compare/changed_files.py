@@ -92,7 +92,7 @@ def join_renames(
             (score, file.path, other.path)
             for file in gone
             for other in come
-            if _ending(file.path) == _ending(other.path)
+            if _file_extension(file.path) == _file_extension(other.path)
             and (score := _likeness(lines[file.path], others[other.path])) >= _ALIKE
         ),
         key=lambda scored: (-scored[0], scored[1], scored[2]),
@@ -138,7 +138,7 @@ def _parse_records(records: Sequence[bytes], *, in_tree: bool) -> Iterable[Chang
         )
 
 
-def _ending(path: str) -> str:
+def _file_extension(path: str) -> str:
     return path.rpartition(".")[2] if "." in path.rpartition("/")[2] else ""
 
 

@@ -44,8 +44,8 @@ class Comparison:
             for outline, surface in zip((file.old, file.new), surfaces or (None, None), strict=True):
                 if outline is not None and outline.rules.package_entries:
                     outline.surface = surface
-        self._passing = _passing([file.new for file in files], known)
-        _passing([file.old for file in files], known)
+        self._reexports = _set_reexports([file.new for file in files], known)
+        _set_reexports([file.old for file in files], known)
         self._together = {(file.old.path if file.old else None, file.new.path if file.new else None) for file in files}
         self._files = {file.old.path: file for file in files if file.old is not None}
         self._files |= {file.new.path: file for file in files if file.new is not None}
@@ -118,7 +118,7 @@ class Comparison:
             breaking
             and entity.parent < 0
             and old.is_private_module
-            and self._passing.still_gives(old.path, entity.name)
+            and self._reexports.still_gives(old.path, entity.name)
         ):
             breaking, why = False, ("its package still gives it away",)
         elif breaking and entity.parent >= 0 and self._is_inherited(old, entity.parent, entity.name):
@@ -238,7 +238,7 @@ class Comparison:
             return None
         if before.parent >= 0 and self._is_inherited(old, before.parent, before.name):
             return None
-        if before.parent < 0 and old.is_private_module and self._passing.still_gives(old.path, before.name):
+        if before.parent < 0 and old.is_private_module and self._reexports.still_gives(old.path, before.name):
             return None
         if renamed:
             return f"{before.name} is gone"
@@ -336,7 +336,7 @@ class Comparison:
         return classes
 
 
-def _passing(outlines: Sequence[Outline | None], known: Known) -> PackageReexports:
+def _set_reexports(outlines: Sequence[Outline | None], known: Known) -> PackageReexports:
     """Set the packages' re-exports of one state on its outlines."""
     here = [outline for outline in outlines if outline is not None]
     reexports = PackageReexports({outline.path: outline.facts for outline in here if outline.facts is not None}, known)

@@ -153,7 +153,7 @@ class Impacts:
         return self.found.get(id(change))
 
     def _look_for(self, change: Change, impact: Impact, meanings: CachingResolver, is_over: Callable[[], bool]) -> None:
-        bound = self._bound(change)
+        bound = self._find_binding(change)
         gone = change.change in GONE and change.pair.before is not None
         name = _name(change)
         whole = False
@@ -190,7 +190,7 @@ class Impacts:
             impact.is_cut = not whole
         impact.basis = "ref_facts_resolved" if whole and self._is_present else "ref_facts_partial"
 
-    def _bound(self, change: Change) -> Bound | None:
+    def _find_binding(self, change: Change) -> Bound | None:
         """The indexed binding of a change, or of the place it was in."""
         gone = change.change in GONE
         outline, entity = (change.pair.old, change.pair.before) if gone else (change.pair.new, change.pair.after)

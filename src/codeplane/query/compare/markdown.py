@@ -42,10 +42,10 @@ def markdown(
             f"- {change.category}: {_code(change.path)} {change.status}{_note(change)}" for change in others
         )
         parts.append(f"<details><summary>Other files ({len(others)})</summary>\n\n{inside}\n\n</details>")
-    return _fitting(parts)
+    return _truncate_parts(parts)
 
 
-def _fitting(parts: Sequence[str]) -> str:
+def _truncate_parts(parts: Sequence[str]) -> str:
     fitted, left = [], MAX_CHARACTERS
     for part in parts:
         if len(part) > left:

@@ -155,13 +155,13 @@ class CompareOperations:
         wanted = self._pages.state(call, request)
         if wanted is not None and (kept := self._kept.get(wanted)) is not None:
             return kept
-        made = await self._made(request)
+        made = await self._compare_states(request)
         if wanted is not None and made.key != wanted:
             raise CursorExpired("the repository has changed since this cursor was given", hint="ask again without it")
         self._kept.put(made.key, made)
         return made
 
-    async def _made(self, request: SemanticDiffRequest) -> _Compared:
+    async def _compare_states(self, request: SemanticDiffRequest) -> _Compared:
         fresh = await self._knowledge.fresh()
         snapshot = await fresh.snapshot(strict=False)
         behind = (await self._knowledge.wait_for_facts(snapshot)).line()

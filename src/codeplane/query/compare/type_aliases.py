@@ -32,18 +32,18 @@ def without_aliases(header: Header, outline: Outline, aliases: Aliases) -> Heade
         return header
     folder = _folder(outline)
 
-    def named(text: str) -> str:
+    def resolve_aliases(text: str) -> str:
         text = _replace_aliases(text, folder, aliases)
         return canonical(text) if canonical is not None else text
 
     parameters = header.parameters
     if parameters is not None:
-        parameters = tuple(replace(parameter, type=named(parameter.type)) for parameter in parameters)
+        parameters = tuple(replace(parameter, type=resolve_aliases(parameter.type)) for parameter in parameters)
     return replace(
         header,
         parameters=parameters,
-        returns=named(header.returns),
-        rest=named(header.rest),
+        returns=resolve_aliases(header.returns),
+        rest=resolve_aliases(header.rest),
     )
 
 

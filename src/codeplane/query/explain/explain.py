@@ -336,7 +336,7 @@ def _references(world: World, store: FactStore, target: Target) -> tuple[Referen
         files.add(reference.path)
         if is_test(reference.path):
             tests[reference.path] += 1
-    best = _telling(references_found, target.bound.file)
+    best = _best_references(references_found, target.bound.file)
     size = len(target.bound.name.encode())
     hits = [
         Place(path=reference.path, offset=reference.offset, length=size, tier=reference.tier).hit(world.snapshot, 0)
@@ -388,7 +388,7 @@ def _line(world: World, reference: Reference) -> int:
     return line_at(world.snapshot, world.snapshot.files[reference.path], reference.offset)[0]
 
 
-def _telling(candidates: list[Reference], home: str) -> list[Reference]:
+def _best_references(candidates: list[Reference], home: str) -> list[Reference]:
     """A few references: certain ones first, other files before its own, imports and tests last and of these two."""
     order = sorted(
         range(len(candidates)),

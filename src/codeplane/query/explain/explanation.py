@@ -93,7 +93,7 @@ class ReferenceSummary(Result):
                 break
             sections += lines
             path, shown = hit.path, shown + 1
-        also, in_others = _fitting([places for places in self.others if places.path not in self.tests], room)
+        also, in_others = _fit_places([places for places in self.others if places.path not in self.tests], room)
         sections += [f"also {also}"] if also else []
         left = self.total - shown - in_tests - in_others
         sections += [f"  {left}{more} more, listed by search mode=references"] if left else []
@@ -121,7 +121,7 @@ class ReferenceSummary(Result):
         return f"tests: {' '.join(named)}" + (f" and {plural(more, 'more file')}" if more else ""), reference_count
 
 
-def _fitting(places: Sequence[OtherPlaces], room: int) -> tuple[str, int]:
+def _fit_places(places: Sequence[OtherPlaces], room: int) -> tuple[str, int]:
     """The places that fit into a line, and how many references they are."""
     entries: list[str] = []
     count = 0

@@ -75,7 +75,7 @@ class FactQueries:
     def list_refs_by_def_uid(self, def_uid: str, *, tier: Tier | None = None, limit: int) -> Bounded[RefFact]:
         """Certain and possible references to a definition, ordered by file and position."""
         symbol = self._store.with_uid(def_uid.lower())
-        bound = self._bound(symbol) if symbol is not None else None
+        bound = self._find_binding(symbol) if symbol is not None else None
         if bound is None:
             return Bounded(items=())
         items: list[RefFact] = []
@@ -198,7 +198,7 @@ class FactQueries:
 
     def _groups(self, token: str, unit_id: str | None, until: float) -> tuple[list[AnchorGroup], bool]:
         named = self._store.find_symbols(token, limit=_MAX_NAMED)
-        bounds = [bound for each in named if (bound := self._bound(each)) is not None]
+        bounds = [bound for each in named if (bound := self._find_binding(each)) is not None]
         counts: dict[str, int] = {}
         first: dict[str, list[RefFact]] = {}
         for reference in references(self._world, self._store, list(dict.fromkeys(bounds))):
@@ -224,7 +224,7 @@ class FactQueries:
             for receiver in sorted(counts, key=lambda each: (-counts[each], each))
         ], True
 
-    def _bound(self, symbol: Symbol) -> Bound | None:
+    def _find_binding(self, symbol: Symbol) -> Bound | None:
         definition = self._definition(symbol)
         return Bound(symbol.file, definition.scope, definition.name) if definition is not None else None
 

@@ -264,7 +264,7 @@ class ReadOperations:
         self, call: Call, item: Range, gits: GitFolders, bytes_left: int, lines_left: int, metadata: bool
     ) -> FileText:
         path = canonical(item.path, root=self._root, gits=gits)
-        file = self._existing(path, gits)
+        file = self._resolve_existing(path, gits)
         rules = IgnoreRules.of(self._root, self._secrets)
         # Under both names: a link must not make readable what the rules keep out.
         for name in (path, file.relative_to(self._root).as_posix()):
@@ -309,7 +309,7 @@ class ReadOperations:
             metadata=_metadata(path, content_read) if metadata else None,
         )
 
-    def _existing(self, path: str, gits: GitFolders) -> Path:
+    def _resolve_existing(self, path: str, gits: GitFolders) -> Path:
         try:
             return inside(self._root, path, gits=gits)
         except NotFound as error:

@@ -52,7 +52,7 @@ class BestLine:
 
 def best_lines(text: bytes, words: Mapping[str, float], *, limit: int = 1) -> list[BestLine]:
     """The lines of a file with the highest weight of words, in file order."""
-    return [_telling(text, start) for start in sorted(LineFinder(words).best_starts(text, limit=limit))]
+    return [_best_line(text, start) for start in sorted(LineFinder(words).best_starts(text, limit=limit))]
 
 
 class LineFinder:
@@ -212,7 +212,7 @@ def _first_definition(text: bytes) -> int:
     return 0
 
 
-def _telling(text: bytes, start: int) -> BestLine:
+def _best_line(text: bytes, start: int) -> BestLine:
     end = text.find(b"\n", start)
     line = text[start : end if end >= 0 else len(text)].decode("utf-8", "replace").strip()
     shown = line if len(line) <= _MAX_LINE_LENGTH else line[:_MAX_LINE_LENGTH] + "…"

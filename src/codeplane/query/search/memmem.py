@@ -65,8 +65,8 @@ def _memmem(*, held: bool = False) -> Callable[[int, int, bytes, int], int | Non
     function.restype = ctypes.c_void_p
     function.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
 
-    def found(at: int, length: int, needle: bytes, size: int) -> int | None:
+    def call_memmem(at: int, length: int, needle: bytes, size: int) -> int | None:
         place: int | None = function(at, length, needle, size)
         return place
 
-    return found
+    return call_memmem

@@ -23,35 +23,35 @@ class NameTable:
         plain = asked.replace("_", "")
         beginnings = _beginnings(wanted)
         scores: dict[int, float] = {}
-        for index in self._lowered.holding(asked):
+        for index in self._lowered.find_containing(asked):
             low = self._lowered.lines[index]
             scores[index] = 0.95 if low == asked else 0.8 if low.startswith(asked) else 0.6
             if self.names[index] == wanted:
                 scores[index] = 1.0
             elif beginnings and low != asked and self.names[index].startswith(wanted):
                 scores[index] = 0.9
-        for index in self._spelling("".join(beginnings)) if beginnings else ():
+        for index in self._find_abbreviated("".join(beginnings)) if beginnings else ():
             if scores.get(index, 0.0) < 0.85 and _is_abbreviation(self.names[index], beginnings):
                 scores[index] = 0.85
         # What is less alike counts only where there is room for it.
-        for index in self._flat.holding(plain) if plain and len(scores) <= most else ():
+        for index in self._flat.find_containing(plain) if plain and len(scores) <= most else ():
             scores.setdefault(index, 0.5)
         if 1 < len(asked) <= _LONGEST_INITIALS and len(scores) <= most:
-            for index in self._spelling(asked):
+            for index in self._find_abbreviated(asked):
                 if index not in scores and _initials(self.names[index]) == asked:
                     scores[index] = 0.4
         # Names are sorted, so that their numbers are their order.
         order = nsmallest(most, ((-score, len(self.names[index]), index) for index, score in scores.items()))
         return [(-score, self.names[index]) for score, _, index in order], len(scores) <= most
 
-    def _spelling(self, letters: str) -> Iterator[int]:
+    def _find_abbreviated(self, letters: str) -> Iterator[int]:
         """Names that start with the first letter and contain the others in order."""
         # Names are sorted: those with one beginning lie together, and what is not ASCII, whose lower case may be, last.
         last = bisect_left(self.names, "\x80")
         for begin in {letters[0].upper()[0], "_", letters[0]}:
             low, high = bisect_left(self.names, begin), bisect_left(self.names, chr(ord(begin) + 1))
-            yield from self._lowered.spelling(letters, low, min(high, last))
-        yield from self._lowered.spelling(letters, last, len(self.names))
+            yield from self._lowered.find_abbreviated(letters, low, min(high, last))
+        yield from self._lowered.find_abbreviated(letters, last, len(self.names))
 
 
 class _Lines:
@@ -66,7 +66,7 @@ class _Lines:
             self._starts.append(at)
             at += len(line) + 1
 
-    def holding(self, part: str) -> Iterator[int]:
+    def find_containing(self, part: str) -> Iterator[int]:
         """The lines with a substring."""
         at = -1 if "\n" in part else self._text.find(part)
         while at >= 0:
@@ -77,7 +77,7 @@ class _Lines:
             yield index
             at = self._text.find(part, self._starts[index + 1])
 
-    def spelling(self, letters: str, low: int, high: int) -> Iterator[int]:
+    def find_abbreviated(self, letters: str, low: int, high: int) -> Iterator[int]:
         """Lines in a range that start with the first letter and contain the others in order."""
         if low >= high:
             return

@@ -125,7 +125,7 @@ def rank_by(
         if not with_tests:
             hits = _support_files(full_text, hits, evidence, weights)
         if evidence.names:
-            candidates = sorted([(-score * _standing(path, standing, evidence.names), path) for score, path in hits])
+            candidates = sorted([(-score * _kind_factor(path, standing, evidence.names), path) for score, path in hits])
         else:
             candidates = sorted([(-score * standing[kind_of(path)], path) for score, path in hits])
         # Best first, so that those who come too late to be shown need not be looked at.
@@ -141,7 +141,7 @@ def rank_by(
     return [Ranked(path=path, score=-score) for score, path in chosen]
 
 
-def _standing(path: str, standing: Mapping[Kind, float], names: frozenset[str]) -> float:
+def _kind_factor(path: str, standing: Mapping[Kind, float], names: frozenset[str]) -> float:
     """The factor of a file's score, where the question names files other than source."""
     return standing[kind_of(path)] if names.isdisjoint(parts(path)) else 1.0
 

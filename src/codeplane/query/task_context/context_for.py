@@ -136,7 +136,7 @@ class TaskContextOperations:
                 places=places,
             )
             # The first file is listed however large it is; later ones with as many of their lines as fit.
-            fitting = _fitting(spans, request.budget - size, at_least=0 if files else 1)
+            fitting = _fit_spans(spans, request.budget - size, at_least=0 if files else 1)
             if not fitting:
                 break
             size += sum(span.size for span in fitting)
@@ -162,7 +162,7 @@ def _bare(path: str) -> str:
     return named if named and number.isdigit() else path
 
 
-def _fitting(spans: Sequence[Lined], room: int, *, at_least: int) -> list[Lined]:
+def _fit_spans(spans: Sequence[Lined], room: int, *, at_least: int) -> list[Lined]:
     fitting: list[Lined] = []
     for span in spans:
         if span.size > room and len(fitting) >= at_least:

@@ -108,7 +108,7 @@ class Evidence:
         self._add("together", together)
         self._add_names("changed", self._changed_names())
         self._add_names("named", [name for name in _names(task.prose) if not name.islower() or "_" in name])
-        self._add("calls", self._called(known))
+        self._add("calls", self._called_files(known))
         self._add("alike", self._alike(known))
         # The place where it failed says more than those that led there.
         self._add("mentioned", {path: _FURTHER**at for at, path in enumerate(task.failed)})
@@ -168,7 +168,7 @@ class Evidence:
         for path, candidate in self.candidates.items():
             candidate.names = list(dict.fromkeys([*candidate.names, *(name for _, name in sorted(ties.get(path, ())))]))
 
-    def _called(self, known: Mapping[str, Lines]) -> dict[str, float]:
+    def _called_files(self, known: Mapping[str, Lines]) -> dict[str, float]:
         """The files that define what the given lines use, or the tests of a failure."""
         counts: Counter[str] = Counter()
         for path, lines in known.items():

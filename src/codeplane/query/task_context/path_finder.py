@@ -19,7 +19,7 @@ class PathFinder:
         best: list[str] = []
         length = 0
         for path in self._by_name.get(steps[-1], ()):
-            shared = _shared(path.split("/"), steps)
+            shared = _count_shared(path.split("/"), steps)
             # A name alone is not enough where folders are spelled that the file is not in.
             if shared == 1 < len(steps) and "/" in path:
                 continue
@@ -33,7 +33,7 @@ class PathFinder:
         return chosen[0] if len(chosen) == 1 else None
 
 
-def _shared(path: list[str], steps: list[str]) -> int:
+def _count_shared(path: list[str], steps: list[str]) -> int:
     count = 0
     for left, right in zip(reversed(path), reversed(steps), strict=False):
         if left != right:

@@ -136,7 +136,7 @@ def _refuse_promised(world: World, store: FactStore, resolver: Resolver, target:
     """Refuse to delete a member that its type has to have, or that others implement."""
     bound = target.bound
     relatives = resolver.relatives(bound)
-    members = relatives.members if relatives is not None else _sharing(world, store, resolver, target, deadline)
+    members = relatives.members if relatives is not None else _sharing_members(world, store, resolver, target, deadline)
     promised = [
         Reference(path=member.file, offset=definition.name_at, tier=tier, role="DEFINITION", receiver="")
         for member in members
@@ -151,7 +151,9 @@ def _refuse_promised(world: World, store: FactStore, resolver: Resolver, target:
         raise StillUsed(f"{relatives.outside} asks for {bound.name}", hint="send force: true if nothing depends on it")
 
 
-def _sharing(world: World, store: FactStore, resolver: Resolver, target: Target, deadline: float) -> Sequence[Bound]:
+def _sharing_members(
+    world: World, store: FactStore, resolver: Resolver, target: Target, deadline: float
+) -> Sequence[Bound]:
     """Return the members that may override one or be overridden, where only the names of bases are known."""
     facts, definition, name = world.facts(target.bound.file), target.definition, target.bound.name
     if facts is None or definition is None or definition.kind not in ("function", "method", "property"):

@@ -220,7 +220,7 @@ def _documented_symbol(
     own, others = [], 0
     for symbol in store.find_symbols(name, limit=_MAX_NAMED):
         by_name = symbol.file in near and (whole == symbol.path or whole.endswith(f".{symbol.path}"))
-        if by_name or any(bound.file == symbol.file and bound == _bound(world, symbol) for bound in bounds):
+        if by_name or any(bound.file == symbol.file and bound == _find_binding(world, symbol) for bound in bounds):
             own.append(symbol)
         else:
             others += 1
@@ -235,7 +235,7 @@ def _documented_symbol(
     )
 
 
-def _bound(world: World, symbol: Symbol) -> Bound | None:
+def _find_binding(world: World, symbol: Symbol) -> Bound | None:
     facts = world.facts(symbol.file)
     if facts is None or symbol.position >= len(facts.definitions):
         return None

@@ -120,7 +120,7 @@ class _ClientStreamHandler:
 
     async def answers(self, asked: AsyncIterator[bytes], context: Context) -> AsyncGenerator[bytes, None]:
         async with aclosing(self._converse(asked, context)) as conversation:
-            async for answer in _encoded(self._method.path, self._busy, conversation, context):
+            async for answer in _encode_answers(self._method.path, self._busy, conversation, context):
                 yield answer
 
     async def answer(self, asked: AsyncIterator[bytes], context: Context) -> bytes:
@@ -133,11 +133,11 @@ class _ClientStreamHandler:
         headers = _headers(context)
         if (refused := await self._services.refusal(self._method, headers)) is not None:
             raise refused
-        async with aclosing(self._method.converse(self._decoded(asked), headers)) as answers:
+        async with aclosing(self._method.converse(self._decode_requests(asked), headers)) as answers:
             async for answer in answers:
                 yield answer
 
-    async def _decoded(self, asked: AsyncIterator[bytes]) -> AsyncIterator[DecodedRequest]:
+    async def _decode_requests(self, asked: AsyncIterator[bytes]) -> AsyncIterator[DecodedRequest]:
         async for request in asked:
             yield from_binary(request, self._method.request)
 
@@ -146,7 +146,7 @@ async def _answers(
     method: Method, busy: CallActivity | None, asked: bytes, context: Context
 ) -> AsyncGenerator[bytes, None]:
     async with aclosing(_handle(method, asked, context)) as answers:
-        async for answer in _encoded(method.path, busy, answers, context):
+        async for answer in _encode_answers(method.path, busy, answers, context):
             yield answer
 
 
@@ -156,7 +156,7 @@ async def _handle(method: Method, asked: bytes, context: Context) -> AsyncGenera
             yield answer
 
 
-async def _encoded(
+async def _encode_answers(
     path: str, busy: CallActivity | None, answers: AsyncIterator[EncodableResponse], context: Context
 ) -> AsyncGenerator[bytes, None]:
     """Encode answers; a failure ends the call with our error as its status."""

@@ -67,7 +67,7 @@ class SlowRequests(grpc.aio.ServerInterceptor):
         return answer
 
     def _stream_stream(self, behavior: Callable[..., AsyncIterator[object]]) -> Callable[..., AsyncIterator[object]]:
-        async def timed(requests: AsyncIterator[object], context: Any) -> AsyncIterator[object]:
+        async def time_requests(requests: AsyncIterator[object], context: Any) -> AsyncIterator[object]:
             while True:
                 try:
                     async with asyncio.timeout(self._timeout_sec):
@@ -79,7 +79,7 @@ class SlowRequests(grpc.aio.ServerInterceptor):
                 yield request
 
         async def answers(requests: AsyncIterator[object], context: Any) -> AsyncIterator[object]:
-            async for response in behavior(timed(aiter(requests), context), context):
+            async for response in behavior(time_requests(aiter(requests), context), context):
                 yield response
 
         return answers

@@ -67,8 +67,8 @@ class GrpcSurface:
         with socket_folder(self._folder) as folder, self._listen() as sock:
             async with AsyncExitStack() as stack:
                 own, others = folder / "own", folder / "others"
-                await stack.enter_async_context(self._serving(own, calls=self._bounds.max_connections))
-                await stack.enter_async_context(self._serving(others, calls=max(1, self._bounds.max_connections // 4)))
+                await stack.enter_async_context(self._serve_at(own, calls=self._bounds.max_connections))
+                await stack.enter_async_context(self._serve_at(others, calls=max(1, self._bounds.max_connections // 4)))
                 listener = Listener(
                     sock,
                     self._connections,
@@ -82,7 +82,7 @@ class GrpcSurface:
                     listener.stop()
 
     @asynccontextmanager
-    async def _serving(self, address: Path, *, calls: int) -> AsyncIterator[None]:
+    async def _serve_at(self, address: Path, *, calls: int) -> AsyncIterator[None]:
         """Run a gRPC server on a Unix socket."""
         bounds = self._bounds
         server = grpc.aio.server(

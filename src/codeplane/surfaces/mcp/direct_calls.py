@@ -79,14 +79,14 @@ class DirectCalls:
         self._ids.begin_handler(key)
         transport.calls[key[1]] = task
 
-        def ended(task: "asyncio.Task[bytes]") -> None:
+        def forget_call(task: "asyncio.Task[bytes]") -> None:
             self._running.discard(task)
             self._ids.end_handler(key)
             if transport.calls.get(key[1]) is task:
                 del transport.calls[key[1]]
             outgoing.put_nowait(None)
 
-        task.add_done_callback(ended)
+        task.add_done_callback(forget_call)
         with transport.in_use():
             first: JsonObject | None = None
             try:

@@ -115,10 +115,10 @@ def _missing_session() -> Response:
 def _without_session_id(send: Send) -> Send:
     """Wrap `send` to drop the id of a session that was refused."""
 
-    async def sent(message: Message) -> None:
+    async def send_without_id(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] >= 400:
             headers = [pair for pair in message["headers"] if pair[0].lower() != SESSION_HEADER.encode()]
             message = {**message, "headers": headers}
         await send(message)
 
-    return sent
+    return send_without_id

@@ -24,7 +24,7 @@ class ToolChanges:
         self.listen = ToolListener(self._bus, max_subscriptions=max_streams)
         self._connections: WeakSet[Connection] = WeakSet()
         self._sending: set[asyncio.Task[None]] = set()
-        self._end = catalogue.listen(self._changed)
+        self._end = catalogue.listen(self._on_change)
 
     async def note_connection(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Remember the connection of a client that is notified, around the handler of every message."""
@@ -40,7 +40,7 @@ class ToolChanges:
         for task in self._sending:
             task.cancel()
 
-    def _changed(self, change: CatalogueChange) -> None:
+    def _on_change(self, change: CatalogueChange) -> None:
         task = asyncio.ensure_future(self._notify(tuple(self._connections)))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)

@@ -79,7 +79,7 @@ class Exchange:
                             hint = "number the calls"
                             raise CallFailed(InvalidArgument(f"the call {request.id} is under way already", hint=hint))
                         await free.acquire()
-                        task = asyncio.ensure_future(self._numbered(request, _with_time_left(headers, began)))
+                        task = asyncio.ensure_future(self._answer_numbered(request, _with_time_left(headers, began)))
                         under_way[request.id] = task
                         task.add_done_callback(lambda _, id=request.id: ready.put_nowait(id))  # type: ignore[misc]
             finally:
@@ -94,7 +94,7 @@ class Exchange:
                     await reader
                     continue
                 task = under_way.pop(id)
-                yield _cancelled(id) if task.cancelled() else task.result()
+                yield _cancelled_response(id) if task.cancelled() else task.result()
                 free.release()
             await reader
         finally:
@@ -103,7 +103,7 @@ class Exchange:
                 task_left.cancel()
             await asyncio.gather(*left, return_exceptions=True)
 
-    async def _numbered(
+    async def _answer_numbered(
         self, request: operations_pb2.ExchangeRequest, headers: Headers
     ) -> operations_pb2.ExchangeResponse:
         try:
@@ -160,7 +160,7 @@ async def _next_request(requests: Requests) -> DecodedRequest:
     return await anext(requests)
 
 
-def _cancelled(id: int) -> operations_pb2.ExchangeResponse:
+def _cancelled_response(id: int) -> operations_pb2.ExchangeResponse:
     failed = CallFailed(Cancelled(f"the call {id} was cancelled by its caller"))
     return operations_pb2.ExchangeResponse(id=id, error=failed.detail())
 

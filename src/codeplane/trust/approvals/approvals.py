@@ -61,7 +61,7 @@ class Approvals:
         self._unattended: asyncio.Queue[str] = asyncio.Queue(_MAX_UNATTENDED)
         # Of equal calls at the same moment, only one proposes an action.
         self._proposing = asyncio.Lock()
-        log.listen({APPROVED, REJECTED}, self._settled)
+        log.listen({APPROVED, REJECTED}, self._wake_callers)
 
     async def next_unattended(self) -> Action:
         """Wait for an action that was approved while its caller no longer waits, and that was proposed here."""
@@ -295,7 +295,7 @@ class Approvals:
             raise settled_error(await self.get(action.action_id)) from error
         return await self.get(action.action_id)
 
-    def _settled(self, event: Event) -> None:
+    def _wake_callers(self, event: Event) -> None:
         """Wake the calls that wait for an action, wherever it was decided."""
         action_id = str(event.payload["action_id"])
         if not self._wait.wake(action_id) and event.type == APPROVED:

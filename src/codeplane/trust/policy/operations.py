@@ -130,7 +130,7 @@ class PolicyOperations:
         )
         arguments = normalise_arguments(parse(operation, request.arguments)) if request.arguments else {}
 
-        async def judged(assessed: Assessment) -> tuple[JsonObject, Judgement]:
+        async def judge(assessed: Assessment) -> tuple[JsonObject, Judgement]:
             document = build_input(
                 actor=actor,
                 operation=operation,
@@ -142,13 +142,13 @@ class PolicyOperations:
 
         refused = refused or self._precheck.refusal(actor, operation, assessment)
         if refused is not None:
-            document, judgement = (await judged(assessment))[0], refused
+            document, judgement = (await judge(assessment))[0], refused
         else:
-            document, judgement = await judged(assessment)
+            document, judgement = await judge(assessment)
             for path in await self._expected_paths(operation, request):
                 # Each path as it is judged when it is written; the strictest judgement counts.
                 assessed = Assessment(risk=assessment.risk, paths=(path,))
-                path_document, path_judgement = await judged(assessed)
+                path_document, path_judgement = await judge(assessed)
                 path_judgement = self._precheck.refusal(actor, operation, assessed) or path_judgement
                 if stricter(judgement.decision, path_judgement.decision) is path_judgement.decision:
                     document, judgement = path_document, path_judgement

@@ -110,21 +110,21 @@ class UntrustedMarks:
         async with self._changing:
             for _ in range(_MAX_CONFLICTS):
                 new = [subject for subject in subjects if subject not in self._marks]
-                drafts = [ingested, *([self._marked(call, new, reader, source, what)] if new else [])]
+                drafts = [ingested, *([self._mark_event(call, new, reader, source, what)] if new else [])]
                 try:
-                    await call.log.append(drafts, expect=self._expected())
+                    await call.log.append(drafts, expect=self._expected_sequence())
                 except SequenceConflict:
                     # Marks were cleared or set elsewhere meanwhile, and are taken in by now.
                     continue
                 return
             raise Overloaded("marks on untrusted content change too often")
 
-    def _expected(self) -> dict[str, int] | None:
+    def _expected_sequence(self) -> dict[str, int] | None:
         """Where the marks' stream has to be for what is known of it to hold."""
         return None if self._sequence is None else {STREAM: self._sequence}
 
     @staticmethod
-    def _marked(call: Call, subjects: list[str], reader: str, source: str, what: str) -> Draft:
+    def _mark_event(call: Call, subjects: list[str], reader: str, source: str, what: str) -> Draft:
         return Draft(
             stream=STREAM,
             type=MARKED,

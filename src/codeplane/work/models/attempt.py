@@ -109,7 +109,7 @@ class Attempt:
         }
         with span(f"{telemetry.CHAT} {request.model}", **attributes) as timed:
             try:
-                async with aclosing(self._bounded(request, until_ns)) as items:
+                async with aclosing(self._stream_bounded(request, until_ns)) as items:
                     async for item in items:
                         yield item
                 self.status = "ok"
@@ -183,7 +183,7 @@ class Attempt:
             correlation=self.call.correlation,
         )
 
-    async def _bounded(self, request: ModelRequest, until_ns: int) -> AsyncGenerator[StreamItem, None]:
+    async def _stream_bounded(self, request: ModelRequest, until_ns: int) -> AsyncGenerator[StreamItem, None]:
         limit = request.max_output_tokens or self.config.max_output_tokens
         async with aclosing(self.route.entry.provider.stream(request)) as items:
             while (item := await self._next(items, until_ns)) is not None:

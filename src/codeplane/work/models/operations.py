@@ -53,7 +53,7 @@ class ModelOperations:
     async def call(self, call: Call, request: CallRequest) -> AsyncIterator[ModelItem]:
         """Ask a language model and stream its answer: text, thinking, whole tool calls, and last `finish` with what it
         used. After `retry` or `fallback` the answer begins anew: what came before counts no longer."""
-        routes = self._allowed(request)
+        routes = self._allowed_routes(request)
         asked = self._request(request)
         async with aclosing(self._calls.stream(call, asked, routes)) as items:
             async for item in items:
@@ -66,7 +66,7 @@ class ModelOperations:
         Nothing of the repository or elsewhere is changed, and what may be sent is decided here, by the owner's
         settings: so it is no outward call in the sense of the rules, also after untrusted content was read.
         """
-        routes = self._allowed(request)
+        routes = self._allowed_routes(request)
         return Assessment(
             risk=Risk.READ,
             effects=(f"asks {routes[0].name}",),
@@ -77,7 +77,7 @@ class ModelOperations:
     @previews("model.call")
     async def preview(self, request: CallRequest) -> Preview:
         """Which model is asked, where, and how much it is sent: never what."""
-        first, *others = self._allowed(request)
+        first, *others = self._allowed_routes(request)
         where = first.entry.host or "this process"
         size = sum(len(message.text) for message in request.messages)
         sent = (
@@ -133,7 +133,7 @@ class ModelOperations:
             listed=await self._is_listed(route),
         )
 
-    def _allowed(self, request: CallRequest) -> Sequence[Route]:
+    def _allowed_routes(self, request: CallRequest) -> Sequence[Route]:
         routes = self._routes.resolve(request.model, local_only=request.local_only)
         if request.reasoning == "raw" and not self._shows_raw_reasoning:
             raise ProviderDenied(

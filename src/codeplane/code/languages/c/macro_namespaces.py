@@ -21,7 +21,7 @@ class MacroNamespaces:
     def at(self, path: str, offset: int) -> str:
         """Return the namespaces that macros have opened before a place, joined by dots."""
         found = ""
-        for begin, space in self._opened(path):
+        for begin, space in self._namespace_changes(path):
             if begin > offset:
                 break
             found = space
@@ -40,7 +40,7 @@ class MacroNamespaces:
             )
         return self._known[name]
 
-    def _opened(self, path: str) -> list[tuple[int, str]]:
+    def _namespace_changes(self, path: str) -> list[tuple[int, str]]:
         """Return where the namespaces that macros open change in a file, and what they are from there on."""
         found = self._files.get(path)
         if found is None:

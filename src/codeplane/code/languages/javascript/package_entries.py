@@ -24,7 +24,7 @@ def package_entries(
         if not targets:
             continue
         if "*" in str(key):
-            found = _matching(str(key), targets, folder, files)
+            found = _match_pattern(str(key), targets, folder, files)
         else:
             sources = {source for target in targets if (source := source_of(folder, target)) is not None}
             found = {str(key): tuple(sorted(sources))} if sources else {}
@@ -49,7 +49,7 @@ def source_places(path: str) -> Iterator[str]:
         yield "/".join(["src", *parts])
 
 
-def _matching(key: str, targets: Iterable[str], folder: str, files: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def _match_pattern(key: str, targets: Iterable[str], folder: str, files: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The files that a pattern lists, by what its star stands for."""
     found: dict[str, list[str]] = {}
     inside = f"{folder}/" if folder else ""

@@ -165,12 +165,12 @@ class JavaLookup(ABC):
         bounds = tuple(dict.fromkeys(candidate.bound for candidate in having))
         if len(bounds) == 1:
             return Found(bounds, True, having[0].owner)
-        fitting = self._fitting(path, having, arguments)
+        fitting = self._applicable_methods(path, having, arguments)
         if not fitting:
             return Found(bounds, False, having[0].owner)
         return Found(tuple(dict.fromkeys(candidate.bound for candidate in fitting)), True, fitting[0].owner)
 
-    def _fitting(self, path: str, having: "list[_Method]", arguments: Node | None) -> "list[_Method]":
+    def _applicable_methods(self, path: str, having: "list[_Method]", arguments: Node | None) -> "list[_Method]":
         """Return the methods that a call may mean, without those that a nearer type overrides."""
         found: dict[tuple[str, ...], _Method] = {}
         values = [self.of(path, argument) for argument in values_of(arguments)]

@@ -101,7 +101,7 @@ class KotlinAccesses(KotlinVariables):
             if static and name == "Companion" and (held := self._classes.companion(owner.of)) is not None:
                 return Found((), True, Type(held))
             found = self.member(owner, name, static=static and not self._classes.is_object(owner.of))
-            fitting = self._fitting(found, call)
+            fitting = self._applicable_functions(found, call)
             if fitting.bounds:
                 return fitting
         extended = self.extension(path, owner, name, call)

@@ -89,7 +89,7 @@ class KotlinLookup(ABC):
                 certain = False
                 continue
             found = self.member(receiver, name, static=static)
-            fitting = self._fitting(found, call)
+            fitting = self._applicable_functions(found, call)
             if fitting.bounds:
                 return Found(fitting.bounds, certain and fitting.certain, fitting.owner)
             if found.outside and isinstance(receiver.of, Outside) and name in MEMBERS.get(plain_name(receiver), ()):
@@ -98,7 +98,7 @@ class KotlinLookup(ABC):
         top = self.top(path, facts, name)
         if top is None:
             return None if certain else Found()
-        top = self._fitting(top, call)
+        top = self._applicable_functions(top, call)
         return Found(top.bounds, certain and top.certain, top.owner, top.outside)
 
     def _local(self, path: str, facts: Facts, node: Node, name: str) -> Bound | None:
@@ -175,7 +175,7 @@ class KotlinLookup(ABC):
             return True
         return any(definition.kind in ("enum_member", "object") for definition in self._classes.declarations(of, name))
 
-    def _fitting(self, found: Found, call: Node | None) -> Found:
+    def _applicable_functions(self, found: Found, call: Node | None) -> Found:
         """Return what was found without the functions that do not take the arguments of a call."""
         if call is None or not found.bounds:
             return found

@@ -46,7 +46,7 @@ class Expansions:
             (candidate for candidate in self._macro_definitions(path) if candidate.start <= offset < candidate.end),
             None,
         )
-        files = [path] if macro is None else self._calling(macro.name)
+        files = [path] if macro is None else self._find_callers(macro.name)
         found: list[Meaning] = []
         words = False
         for file in files if files is not None else ():
@@ -174,7 +174,7 @@ class Expansions:
         found = [macro for path in files for macro in self._macro_definitions(path) if macro.name == name.text]
         return found[0].rules if whole and len(found) == 1 else ()
 
-    def _calling(self, name: str) -> list[str] | None:
+    def _find_callers(self, name: str) -> list[str] | None:
         """Return the files that may call a macro, also by way of others; None if these are too many."""
         if name not in self._callers:
             self._callers[name] = None

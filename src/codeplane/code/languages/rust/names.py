@@ -195,7 +195,7 @@ class RustNames:
         """Return what a path means in a module; `leaving` is the name that a `use` of one part binds itself."""
         if not parts or hops <= 0:
             return ()
-        module = self._enclosing(here)
+        module = self._enclosing_module(here)
         first, rest = parts[0], parts[1:]
         current: tuple[Thing, ...]
         if first in ("crate", "$crate"):
@@ -234,7 +234,7 @@ class RustNames:
             return tuple(found for module in modules for found in self._in(module, name, space, hops - 1))
         return self._member(thing, name) if isinstance(thing, Bound) else ()
 
-    def _enclosing(self, here: Mod) -> Mod:
+    def _enclosing_module(self, here: Mod) -> Mod:
         """Return the module around a block, or the module itself."""
         if here.at == 0:
             return here
@@ -255,9 +255,9 @@ class RustNames:
             above = module_node(item) if item is not None else None
             return (Mod(module.path, above.start_byte if above.type != "source_file" else 0),) if above else ()
         modules = self._modules(module.path)
-        return tuple(dict.fromkeys(self._declaring(module.path, modules))) if modules is not None else ()
+        return tuple(dict.fromkeys(self._declaring_modules(module.path, modules))) if modules is not None else ()
 
-    def _declaring(self, path: str, modules: RustModules) -> Iterable[Mod]:
+    def _declaring_modules(self, path: str, modules: RustModules) -> Iterable[Mod]:
         """Yield the modules that declare a file as theirs; of several candidates those that say so."""
         name = modules.name_of(path)
         candidates = [Mod(parent) for parent in modules.parents(path)]

@@ -72,7 +72,7 @@ def start(
     as_json: JsonOption = False,
 ) -> None:
     """Have the server make calls one after the other."""
-    asked = _asked(steps)
+    asked = _start_arguments(steps)
     limits = {"title": title or None, "max_steps": max_steps, "max_seconds": max_seconds}
     asked |= {name: value for name, value in limits.items() if value is not None}
     ask("work.start", asked, repo, as_json=as_json)
@@ -136,7 +136,7 @@ def _line(event: JsonObject) -> str:
     return f"{str(event['occurred_at'])[11:19]} {str(event['type']).removeprefix('work.')}{number}{details}"
 
 
-def _asked(given: list[str]) -> JsonObject:
+def _start_arguments(given: list[str]) -> JsonObject:
     """The arguments of `work.start`: a document that holds them or the steps alone, or steps as they are written."""
     if len(given) == 1 and (given[0] == "-" or Path(given[0]).is_file()):
         document = _document(given[0])

@@ -45,7 +45,7 @@ class SignalGuard:
     def run(self, playing: Coroutine[object, object, T]) -> T:
         """Run a coroutine until it is done or a signal comes."""
 
-        async def watched() -> T:
+        async def watch() -> T:
             task = asyncio.ensure_future(playing)
             self._playing = (asyncio.get_running_loop(), task)
             if self._received is not None:
@@ -53,7 +53,7 @@ class SignalGuard:
             return await task
 
         try:
-            return asyncio.run(watched())
+            return asyncio.run(watch())
         except BaseException:
             # A closing connection may raise its own error, such as for a late answer.
             self.check()
