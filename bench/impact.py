@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import load_workspace_config, running
+from codeplane.wiring.app import load_workspace_config, run_plane
 
 _FAILED = re.compile(r"(?m)^(?:FAILED|ERROR) (\S+?\.py(?:::\S+)?)")
 _SUITE_SEC = 180
@@ -126,7 +126,7 @@ async def measure(source: Path, noticing: Noticed, wanted: int, seed: int) -> tu
         print(f"{source.name}: fail without a fault: {', '.join(sorted(always)) or 'none'}", file=sys.stderr)
         workspace = Workspace(root=root)
         loaded = load_workspace_config(workspace, ("embeddings.model=none",), {}).without_terminal()
-        async with running(workspace, loaded=loaded) as plane:
+        async with run_plane(workspace, loaded=loaded) as plane:
             index, suite = plane.index, plane.edits.suite
             tried = caught = 0
             shares: list[float] = []

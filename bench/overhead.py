@@ -21,7 +21,7 @@ from bench.sdk_server import serving_sdk
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.json import JsonObject
-from codeplane.wiring.app import running
+from codeplane.wiring.app import run_plane
 from codeplane.wiring.serve import Serving
 
 WAYS = ("http-legacy", "http-modern", "stdio-legacy", "stdio-modern", "rpc")
@@ -54,7 +54,7 @@ async def conveyor(folder: Path, *, calls: int, rounds: int) -> dict[str, Spent]
     workspace, loaded = scratch(folder)
     found: dict[str, list[Spent]] = {}
     operations = BenchOperations()
-    async with running(workspace, loaded=loaded, operations=[operations]) as plane:
+    async with run_plane(workspace, loaded=loaded, operations=[operations]) as plane:
 
         async def step(name: str, caller: int, turn: int) -> None:
             who = Caller(surface="embedded", connection_id=f"caller-{caller}", client="bench")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import load_workspace_config, running
+from codeplane.wiring.app import load_workspace_config, run_plane
 
 _GIT = ("git", "-c", "user.name=bench", "-c", "user.email=bench@example.org")
 _LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".codeplane", "target")
@@ -40,7 +40,7 @@ async def asking(root: Path) -> AsyncIterator[Ask]:
     """A plane on a folder: call an operation, get the envelope with the text that an agent reads."""
     workspace = Workspace(root=root)
     loaded = load_workspace_config(workspace, [], {}).without_terminal()
-    async with running(workspace, loaded=loaded) as plane:
+    async with run_plane(workspace, loaded=loaded) as plane:
 
         async def ask(operation: str, **arguments: object) -> Envelope:
             caller = Caller(surface="mcp", client="bench", connection_id="bench")

@@ -22,7 +22,7 @@ from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.trace import Trace, span
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import Plane, load_workspace_config, running
+from codeplane.wiring.app import Plane, load_workspace_config, run_plane
 
 AIM_PERCENT = 3.0
 MODES = ("literal", "regex", "ranked", "definitions", "references", "semantic")
@@ -79,7 +79,7 @@ async def turns(root: Path, *, count: int, rounds: int) -> dict[str, list[tuple[
     workspace = Workspace(root=root)
     # No walk now and then, which would meet one of the two.
     loaded = load_workspace_config(workspace, ["index.verify_after_sec=100000"], {}).without_terminal()
-    async with running(workspace, loaded=loaded) as plane:
+    async with run_plane(workspace, loaded=loaded) as plane:
         plane.index.start()
         await quiet(plane)
         traced = plane.conveyor

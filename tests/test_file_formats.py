@@ -463,7 +463,7 @@ def test_history_of_targets(tmp_path: Path) -> None:
     assert (tmp_path / "history.json").read_text() == (
         '{"format": 2, "targets": {"a": {"seconds": [1.5], "failing": ["two"], "tests": ["one", "two"]}}}'
     )
-    assert History(tmp_path / "history.json").failing("a") == ("two",)
+    assert History(tmp_path / "history.json").failing_tests("a") == ("two",)
 
 
 def test_environment_of_the_last_run(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from codeplane.kernel.event import Correlation, Draft, Event
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.wiring.app import Plane, running
+from codeplane.wiring.app import Plane, run_plane
 
 Step = Callable[[int, int], Awaitable[None]]
 
@@ -26,7 +26,7 @@ def _measured(load: Load, make: Callable[[Plane], Step]) -> Sample:
 
 async def _run(load: Load, make: Callable[[Plane], Step]) -> Sample:
     workspace, loaded = scratch(load.folder)
-    async with running(workspace, loaded=loaded, operations=[BenchOperations()]) as plane:
+    async with run_plane(workspace, loaded=loaded, operations=[BenchOperations()]) as plane:
         step, counters = make(plane), plane.log.counters
         await as_tasks(load.callers, load.callers, step)
         await plane.log.flush()
@@ -95,7 +95,7 @@ async def _run_work(load: Load) -> Sample:
     workspace, loaded = scratch(load.folder)
     each = max(load.steps // load.callers, 1)
     steps: list[JsonValue] = [{"operation": "bench.write", "arguments": {"value": turn}} for turn in range(each)]
-    async with running(workspace, loaded=loaded, operations=[BenchOperations()]) as plane:
+    async with run_plane(workspace, loaded=loaded, operations=[BenchOperations()]) as plane:
         work_ids = []
         for _ in range(load.callers):
             outcome = await plane.conveyor.call("work.start", {"steps": steps}, Caller(surface="embedded"))

@@ -41,7 +41,7 @@ def _shell(
     sandbox = Bubblewrap(
         home=home, hidden=hidden, cache=home.parent / "cache", environment=known, secrets=_secrets(reach.root)
     )
-    assert sandbox.missing() == ""
+    assert sandbox.unavailable_reason() == ""
     command = sandbox.command(["/bin/sh", "-c", script], cwd=reach.root, enclosure=reach)
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home)}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
@@ -184,7 +184,7 @@ def test_the_cache_is_kept_between_runs(tmp_path: Path) -> None:
 def test_without_the_program_it_says_so(tmp_path: Path) -> None:
     sandbox = Bubblewrap(home=tmp_path, hidden=(), cache=tmp_path, environment={}, secrets=_secrets(tmp_path))
     sandbox.__dict__["_program"] = None
-    assert "not installed" in sandbox.missing()
+    assert "not installed" in sandbox.unavailable_reason()
 
 
 def test_a_process_ends_with_all_it_started() -> None:

@@ -37,7 +37,7 @@ def _sandbox(tmp_path: Path, path: str = "/usr/bin:/bin") -> ShellSandbox:
         environment={"PATH": path},
         secrets=SecretFiles(serving=root, rules=NOTHING_SHOWN, empty=tmp_path / "empty"),
     )
-    assert found.missing() == ""
+    assert found.unavailable_reason() == ""
     return found
 
 

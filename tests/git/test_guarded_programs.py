@@ -691,7 +691,7 @@ def test_submodules_are_not_checked_out_along_with_the_repository(desk: Guarded)
 def test_what_a_setting_holds_is_put_in_as_one_word(tmp_path: Path, command: str, body: str) -> None:
     (one,) = filter_commands({"filter.x.clean": command, "user.name": "x"})
     assert (one.key, one.body, one.given) == ("filter.x.clean", body, "f")
-    assert one.calling(tmp_path / "100%" / "s") == f"{tmp_path}/100%%/s %f"
+    assert one.script_setting(tmp_path / "100%" / "s") == f"{tmp_path}/100%%/s %f"
 
 
 @pytest.mark.parametrize("form", ["git-lfs clean -- %f", "git lfs smudge --skip %f", "git-lfs filter-process"])

@@ -30,7 +30,7 @@ class Late:
     async def recall(self, call: Call, arguments_hash: str) -> bool:
         return False
 
-    async def waiting(self, question: Question) -> tuple[str, str] | None:
+    async def find_equal_action(self, question: Question) -> tuple[str, str] | None:
         return None
 
     async def approve(self, question: Question) -> str:

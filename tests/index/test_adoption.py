@@ -83,7 +83,7 @@ def test_facts_are_taken_as_if_they_had_been_parsed_here(snapshot: Snapshot, tmp
     (tmp_path / "second").mkdir()
     second = follower(tmp_path / "second")
     assert second.adopt(snapshot, iter(found)) == (2, 2)
-    assert second.pending(snapshot) == []
+    assert second.files_without_facts(snapshot) == []
     assert second.update(snapshot, newer=lambda: False)
     second.close()
     theirs, ours = rows(tmp_path / "first"), rows(tmp_path / "second")
@@ -104,7 +104,7 @@ def test_facts_that_cannot_be_of_the_text_are_not_taken(snapshot: Snapshot, tmp_
         found[b"b.py"],
     ]
     second.adopt(snapshot, iter(given))
-    assert [known.path for known in second.pending(snapshot)] == ["a.py"]
+    assert [known.path for known in second.files_without_facts(snapshot)] == ["a.py"]
     second.close()
 
 
@@ -113,7 +113,7 @@ def test_what_is_no_facts_at_all_is_not_taken(snapshot: Snapshot, tmp_path: Path
     (tmp_path / "home").mkdir()
     here = follower(tmp_path / "home")
     here.adopt(snapshot, iter([ArchivedFacts(path=b"a.py", digest=snapshot.files["a.py"].digest, facts=raw)]))
-    assert len(here.pending(snapshot)) == 2
+    assert len(here.files_without_facts(snapshot)) == 2
     here.close()
 
 
@@ -135,5 +135,5 @@ def test_a_pass_leaves_off_for_who_brings_the_same_facts(snapshot: Snapshot, tmp
     )
     assert not second.update(snapshot, newer=lambda: False)
     adopting[0].join()
-    assert second.pending(snapshot) == []
+    assert second.files_without_facts(snapshot) == []
     second.close()

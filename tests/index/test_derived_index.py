@@ -167,7 +167,7 @@ def test_a_pass_that_is_overtaken_goes_on_where_it_was(tmp_path: Path) -> None:
     answer: list[Progress] = []
     first = follower(tmp_path / "home", answer)
     assert not first.update(snapshot, newer=lambda: True)
-    assert first.pending(snapshot) == []
+    assert first.files_without_facts(snapshot) == []
     assert (
         answer[-1].files == answer[-1].files_total == len(snapshot.texts)
         and answer[-1].eta_sec == 0
@@ -505,7 +505,7 @@ def test_a_first_pass_ends_with_all_indexes(tmp_path: Path) -> None:
 
 def test_facts_left_without_indexes_answer_and_get_them_when_opened(tmp_path: Path) -> None:
     store = FactStore(tmp_path / "facts.db")
-    with pytest.raises(OSError, match="no space"), store.filling(1000):
+    with pytest.raises(OSError, match="no space"), store.bulk_load(1000):
         assert not indexed(tmp_path)
         assert store.find_symbols("nothing", limit=1) == []
         raise OSError("no space")
@@ -517,7 +517,7 @@ def test_facts_left_without_indexes_answer_and_get_them_when_opened(tmp_path: Pa
 
 def test_a_few_files_more_keep_the_indexes(tmp_path: Path) -> None:
     store = FactStore(tmp_path / "facts.db")
-    with store.filling(3):
+    with store.bulk_load(3):
         assert indexed(tmp_path) == {"definitions_by_name", "definitions_by_uid"}
     store.close()
 

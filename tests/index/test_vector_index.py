@@ -53,7 +53,7 @@ def test_content_that_is_cut_off_while_vectors_are_made_ends_the_filling(tmp_pat
     assert len(asked) == 5
     assert indexer.mend() and indexer.snapshot is not None
     filler.fill(indexer.snapshot, stop=lambda: False)
-    assert filler.missing(indexer.snapshot) == 0
+    assert filler.count_missing(indexer.snapshot) == 0
     filler.close()
     indexer.close()
 
@@ -68,12 +68,12 @@ def test_what_waits_is_counted_before_a_filling_begins(tmp_path: Path) -> None:
     snapshot = indexer.start()
     assert filler.waiting_for(snapshot) == 5
     filler.fill(snapshot, stop=lambda: False)
-    assert filler.waiting_for(snapshot) == filler.missing(snapshot) == 0
+    assert filler.waiting_for(snapshot) == filler.count_missing(snapshot) == 0
     # A checkout changes files, and the next filling has not begun.
     for name in ("0.py", "1.py"):
         (root / name).write_text("def other():\n    return 0\n" + name)
     changed = indexer.refresh(files)
-    assert filler.waiting_for(changed) == filler.missing(changed) == 2
+    assert filler.waiting_for(changed) == filler.count_missing(changed) == 2
     filler.close()
     indexer.close()
 

@@ -23,7 +23,7 @@ from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.model_provider import ModelProvider
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import Plane, load_workspace_config, running
+from codeplane.wiring.app import Plane, load_workspace_config, run_plane
 
 T = TypeVar("T")
 Ask = Callable[..., Awaitable[JsonObject]]
@@ -118,7 +118,7 @@ def running_here(
     models: Mapping[str, ModelProvider] | None = None,
 ) -> AbstractAsyncContextManager[Plane]:
     """CodePlane in this process, with the processes that all planes of a test run use."""
-    return running(
+    return run_plane(
         workspace,
         loaded=loaded,
         operations=operations,

@@ -14,7 +14,7 @@ def test_costs_are_medians_and_survive(tmp_path: Path) -> None:
         history.note("a", seconds=seconds, ran=["a::x"], bad=["a::x"], whole=True)
     history.save(known=["a"])
     again = History(tmp_path / "h" / "history.json")
-    assert (again.cost("a"), again.failing("a"), again.failed_targets()) == (2.0, ("a::x",), ("a",))
+    assert (again.cost("a"), again.failing_tests("a"), again.failed_targets()) == (2.0, ("a::x",), ("a",))
 
 
 @requirement("TST-02")
@@ -22,9 +22,9 @@ def test_tests_that_were_left_out_stay_as_they_were(tmp_path: Path) -> None:
     history = History(tmp_path / "history.json")
     history.note("a", seconds=1, ran=["a::x", "a::y"], bad=["a::x", "a::y"], whole=True)
     history.note("a", seconds=None, ran=["a::x"], bad=[], whole=False)
-    assert history.failing("a") == ("a::y",)
+    assert history.failing_tests("a") == ("a::y",)
     history.note("a", seconds=None, ran=["a::x"], bad=[], whole=True)
-    assert history.failing("a") == ()
+    assert history.failing_tests("a") == ()
 
 
 @requirement("TST-02")

@@ -63,7 +63,7 @@ def test_temporary_files_are_its_own():
 class NoSandbox:
     """A machine without one."""
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Always."""
         return "bubblewrap (bwrap) is not installed"
 

@@ -64,7 +64,7 @@ async def test_a_test_that_failed_and_is_no_more_is_forgotten(tmp_path: Path) ->
         (root / "test_a.py").write_text("def test_new():\n    pass\n")
         again = await door.run(failed_only=True)
         assert "no longer there: test_a.py::test_old" in str(again["text"])
-        assert door.suite.history.failing("test_a.py") == ()
+        assert door.suite.history.failing_tests("test_a.py") == ()
         assert "nothing failed last time" in str((await door.run(failed_only=True))["text"])
 
 

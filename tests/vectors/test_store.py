@@ -165,11 +165,11 @@ def test_the_chunks_of_hits_are_those_of_their_contents(store: VectorStore) -> N
 
 def test_what_has_no_vectors_is_counted_anew_when_some_come(store: VectorStore) -> None:
     digests = ("aa", "new", "other")
-    assert [store.lacking(digests), store.lacking(digests)] == [2, 2]
+    assert [store.count_missing(digests), store.count_missing(digests)] == [2, 2]
     store.add("new", spans(1), matrix(1, 1))
-    assert store.lacking(digests) == 1
+    assert store.count_missing(digests) == 1
     store.commit()
-    assert [store.lacking(digests), store.lacking(("aa",)), store.lacking(digests)] == [1, 0, 1]
+    assert [store.count_missing(digests), store.count_missing(("aa",)), store.count_missing(digests)] == [1, 0, 1]
 
 
 def test_it_is_there_after_opening_again(tmp_path: Path, store: VectorStore) -> None:

@@ -131,7 +131,7 @@ class Bubblewrap:
             return f"bubblewrap does not work here: {done.stderr.decode(errors='replace').strip()[:300]}"
         return ""
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Return why bubblewrap cannot be used here, or an empty text; tried once, since namespaces may be off."""
         return self._missing
 

@@ -45,9 +45,9 @@ class ShellSandbox:
         self._root = root
         self._inner = Bubblewrap(home=home, hidden=(own,), cache=cache, environment=environment, secrets=secrets)
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Return why the sandbox cannot be used here, or an empty text; tried once."""
-        return self._inner.missing()
+        return self._inner.unavailable_reason()
 
     def command(self, argv: Sequence[str], *, cwd: Path, network: bool) -> list[str]:
         """Return the sandboxed command; its processes end with it or with us."""

@@ -230,7 +230,7 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, kw_only=True, dict=Tru
             found[name].append(row)
         return found
 
-    def defining(self, scope: int, name: str) -> Sequence[int]:
+    def definitions_in(self, scope: int, name: str) -> Sequence[int]:
         """The definitions that a scope has under a name, in their order."""
         there = self._definitions_by_name.get(name)
         return [index for index in there if self.definitions[index].scope == scope] if there else ()

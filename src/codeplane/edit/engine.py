@@ -132,7 +132,7 @@ class Engine:
         """Raise unless a batch may be written; return its ignored files and its delta."""
         self.admit(call, changes)
         refuse_placeholders(self._root, call.actor, changes)
-        return self._scope.ignored(change.path for change in changes), batch_delta(self._root, changes)
+        return self._scope.find_ignored(change.path for change in changes), batch_delta(self._root, changes)
 
     async def predict(self, computed: BatchDelta, *, semantic: SemanticLines = _NO_LINES) -> tuple[Delta, Consequence]:
         """Return the delta and consequences of changes that have not been made."""
@@ -183,7 +183,7 @@ class Engine:
         paths = [change.path for change in changes]
         await asyncio.to_thread(self._scope.refuse_unwritable, paths)
         self._refuse_large(changes)
-        ignored = sorted(map(path_text, await asyncio.to_thread(self._scope.ignored, paths)))
+        ignored = sorted(map(path_text, await asyncio.to_thread(self._scope.find_ignored, paths)))
         more = f" and {len(ignored) - _NAMED} more" if len(ignored) > _NAMED else ""
         notes = [f"git-ignored: {', '.join(ignored[:_NAMED])}{more}"] if ignored else []
         computed = await asyncio.to_thread(batch_delta, self._root, changes)

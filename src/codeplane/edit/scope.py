@@ -101,7 +101,7 @@ class Scope:
             if self._is_folder(path):
                 raise PathDenied(f"{path_text(path)} is a folder", hint="name the files in it")
 
-    def ignored(self, paths: Iterable[str]) -> set[str]:
+    def find_ignored(self, paths: Iterable[str]) -> set[str]:
         """Return the paths that git ignores; none without git."""
         try:
             repository = self._repository()
@@ -118,7 +118,7 @@ class Scope:
         """Return the new paths that the index does not cover: hidden, or ignored and not included."""
         candidates, rules = list(paths), IgnoreRules.of(self._root, self._secrets)
         _, left_out = rules.split_paths(candidates, tracked=False)
-        ignored = self.ignored(candidates) | set(left_out)
+        ignored = self.find_ignored(candidates) | set(left_out)
         return {path for path in ignored if rules.is_withheld(path) or not self._include.covers(path)}
 
     def _repository(self) -> pygit2.Repository:

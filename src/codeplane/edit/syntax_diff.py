@@ -78,7 +78,7 @@ class SyntaxComparer:
         if not versions:
             return SyntaxDiff(errors=_too_large_warning(too_large))
         try:
-            with self._texts.holding(version.text for version in versions) as content:
+            with self._texts.hold(version.text for version in versions) as content:
                 parsed = self._parse(versions, content)
         except Exception as error:  # the call must be answered whatever fails here
             return SyntaxDiff(errors=(f"syntax was not checked: {error}",))
@@ -138,7 +138,7 @@ class _TextFile:
         self._descriptor: int | None = None
 
     @contextmanager
-    def holding(self, texts: Iterable[bytes]) -> Iterator[Path]:
+    def hold(self, texts: Iterable[bytes]) -> Iterator[Path]:
         """Hold the texts one after another while the block runs."""
         descriptor = self._open_file()
         try:

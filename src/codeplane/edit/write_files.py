@@ -173,7 +173,7 @@ class WriteOperations:
         self._engine.admit(call, changes)
         await asyncio.to_thread(refuse_placeholders, self._root, call.actor, changes)
         computed = await asyncio.to_thread(batch_delta, self._root, changes)
-        ignored = await asyncio.to_thread(self._scope.ignored, [change.path for change in changes])
+        ignored = await asyncio.to_thread(self._scope.find_ignored, [change.path for change in changes])
         delta, consequence = await self._engine.predict(computed)
         return WriteResult(
             applied=False,

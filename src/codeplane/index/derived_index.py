@@ -57,7 +57,7 @@ class DerivedIndex:
         self.adopting = threading.Event()
         self.progress: Progress | None = None
 
-    def pending(self, snapshot: Snapshot) -> list[IndexedFile]:
+    def files_without_facts(self, snapshot: Snapshot) -> list[IndexedFile]:
         """The files of a snapshot without facts."""
         return self._files_without_facts(snapshot, snapshot.texts)
 
@@ -116,7 +116,7 @@ class DerivedIndex:
                 waiting = {known.path for known in pending.files}
                 unparsed = [known for known in feeding.wanted.values() if known.path not in waiting]
                 self.text.add((self._document(snapshot, known) for known in unparsed), fresh=feeding.anew)
-                with self.facts.filling(len(pending.files)):
+                with self.facts.bulk_load(len(pending.files)):
                     asked = partial(self._is_asked, newer)
                     batches = chain([list(ready.values())] if ready else [], parsing)
                     done = self._take(snapshot, pending, batches, feeding, asked) and not newer()

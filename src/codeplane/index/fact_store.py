@@ -173,7 +173,7 @@ class FactStore:
                 files = parsed_table.order_for_pages(files)
                 # A number is never given twice, since segments of names go on speaking of the dead.
                 (first,) = connection.execute("SELECT 1 + COALESCE(MAX(last), 0) FROM names").fetchone()
-                with self.filling(len(files)):
+                with self.bulk_load(len(files)):
                     parsed_table.add(connection, files, first=first, epoch=epoch)
                 name_postings.add(connection, [(first + place, file.parsed.names) for place, file in enumerate(files)])
             if follows:
@@ -190,7 +190,7 @@ class FactStore:
             self._names = (self.version, held)
 
     @contextmanager
-    def filling(self, files: int) -> Iterator[None]:
+    def bulk_load(self, files: int) -> Iterator[None]:
         """Drop the indexes while most of the files are being written, and create them afterwards.
 
         Until then who asks by name or id reads the whole table. What is left without them, by an error or by a process

@@ -56,12 +56,12 @@ class SnapshotSource:
     async def recheck(self, snapshot: Snapshot, paths: Iterable[str]) -> Snapshot | None:
         """A newer snapshot if any of the paths changed, else None."""
         named = list(paths)
-        changed = await self._short.run_if(len(named) <= _FEW, partial(self._indexer.differing, snapshot, named))
+        changed = await self._short.run_if(len(named) <= _FEW, partial(self._indexer.find_changed, snapshot, named))
         return await self.refresh(changed) if changed else None
 
     def find_changes(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
         """The paths that changed since the snapshot; blocks."""
-        return self._indexer.differing(snapshot, paths)
+        return self._indexer.find_changed(snapshot, paths)
 
     async def refresh(self, paths: list[str]) -> Snapshot:
         """Re-read changed files and return the new snapshot; callers that come while others are read share the next."""

@@ -125,7 +125,7 @@ class Indexer:
                 return self._rebuild()
             return self._update_or_rebuild(paths, None)
 
-    def differing(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
+    def find_changed(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
         """The paths whose stamp on disk differs from the snapshot's."""
         different = []
         for path in paths:

@@ -167,7 +167,7 @@ class IndexService:
 
     def still_to_parse(self, snapshot: Snapshot) -> int:
         """The number of files of a snapshot without facts."""
-        return len(self._following.derived.pending(snapshot))
+        return len(self._following.derived.files_without_facts(snapshot))
 
     def problems(self) -> list[str]:
         """Why queries cannot be answered yet."""

@@ -172,7 +172,7 @@ class UpdateLoop:
             self._waited_in_vain = True
             if self._failure is not None:
                 raise IndexNotReady(f"symbols cannot be indexed: {self._failure}") from None
-            pending = await asyncio.to_thread(self._follower.pending, snapshot)
+            pending = await asyncio.to_thread(self._follower.files_without_facts, snapshot)
             progress = self._follower.progress
             return ParseBacklog(files=len(pending), eta_sec=progress.eta_sec if progress else None)
         return ParseBacklog(files=0)

@@ -119,17 +119,17 @@ class VectorIndex:
         """The chunks of neighbours; None where vectors were dropped meanwhile."""
         return self._open()[1].chunks([near.hit for near in some])
 
-    def missing(self, snapshot: Snapshot) -> int:
+    def count_missing(self, snapshot: Snapshot) -> int:
         """The number of files without vectors."""
         _, store = self._open()
         digests, _ = self._of(snapshot)
-        return store.lacking(digests)
+        return store.count_missing(digests)
 
     def waiting_for(self, snapshot: Snapshot) -> int:
         """The same, also before a filling has begun, and without loading the model."""
         opened = self._opened
         digests, _ = self._of(snapshot)
-        return len(digests) if opened is None else opened[1].lacking(digests)
+        return len(digests) if opened is None else opened[1].count_missing(digests)
 
     def copy_to(self, folder: Path) -> str | None:
         """Copy the vectors to a folder and return the model's name, or None if no model is loaded."""

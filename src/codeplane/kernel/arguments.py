@@ -64,7 +64,7 @@ def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
     try:
         return operation.request.model_validate(arguments)
     except ValidationError as error:
-        if operation.request.described() is not None:
+        if operation.request.describe_arguments() is not None:
             raise _explain(operation, error) from None
         forgiven = _forgive(operation.request, arguments)
     try:
@@ -199,7 +199,7 @@ def _plain_message(text: str) -> str:
 
 def usage(operation: Operation) -> str:
     """The operation's arguments in one line, optional ones with a question mark."""
-    if (described := operation.request.described()) is not None:
+    if (described := operation.request.describe_arguments()) is not None:
         return f"{operation.name}({described})"
     parts = [
         f"{name}{'' if field.is_required() else '?'}: {_type_name(field.annotation)}"

@@ -134,7 +134,7 @@ class CallRecord:
         """The intent of a mutation; durable before its handler runs."""
         return self._draft(CALL_STARTED, self._common())
 
-    def claimed(self, key_stream: str) -> Draft:
+    def claim_event(self, key_stream: str) -> Draft:
         """The claim of the call's idempotency key, for the nodes of a shared log."""
         payload: JsonObject = {"operation": self.operation.name, "arguments_hash": self.arguments_hash}
         return replace(self._draft(KEY_CLAIMED, payload), stream=key_stream)

@@ -172,7 +172,7 @@ class Conveyor:
                     if shared is not None:
                         shared.add(item)
                     yield item
-            outcome = await self._finish(progress, result=shared.stored() if shared is not None else None)
+            outcome = await self._finish(progress, result=shared.stored_items() if shared is not None else None)
             if shared is not None:
                 self._streams.end(place, outcome.error)
             yield replace(outcome, result=None, result_json="null")

@@ -41,7 +41,7 @@ class DeclaredRequest(Request):
         return name in cls.declared.names
 
     @classmethod
-    def described(cls) -> str | None:
+    def describe_arguments(cls) -> str | None:
         return cls.declared.usage()
 
     @model_validator(mode="before")

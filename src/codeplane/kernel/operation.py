@@ -61,7 +61,7 @@ class Request(BaseModel):
         return False
 
     @classmethod
-    def described(cls) -> str | None:
+    def describe_arguments(cls) -> str | None:
         """The arguments in one line, where they are not its fields; such arguments are not forgiven anything."""
         return None
 
@@ -100,7 +100,7 @@ class Result(BaseModel):
         """Where content in it that others wrote came from (kind of source, which); None when there is none."""
         return None
 
-    def lasting(self) -> bytes | None:
+    def stable_bytes(self) -> bytes | None:
         """The answer without what tells of the moment it was given; None when it says nothing of that."""
         momentary = _MOMENTARY & type(self).model_fields.keys()
         return self.model_dump_json(exclude=momentary).encode() if momentary else None

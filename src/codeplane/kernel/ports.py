@@ -135,7 +135,7 @@ class Approver(Protocol):
         """Whether a person was asked under the call's key before; raises what they answered when that was a no."""
         ...
 
-    async def waiting(self, question: Question) -> tuple[str, str] | None:
+    async def find_equal_action(self, question: Question) -> tuple[str, str] | None:
         """The action and key of an equal outward call of the same caller that is still unanswered; ApprovalPending
         while that call itself still waits."""
         ...

@@ -48,7 +48,7 @@ class StreamedMutation:
         self.ended, self.error = True, error
         self._notify()
 
-    def stored(self) -> StreamedItems | None:
+    def stored_items(self) -> StreamedItems | None:
         """The items to store under the key; None when there were more than are kept, or some are secret."""
         if self.overflowed or any(item.secret for item in self.items):
             return None

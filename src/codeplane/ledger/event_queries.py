@@ -70,7 +70,7 @@ def find_events(connection: sqlite3.Connection, query: EventQuery, last: int) ->
     if until - query.after <= _SCAN_POSITIONS:
         return select.rows("NOT INDEXED", typed)
     if prefix and _is_small(connection, prefix):
-        return select.sorted(typed)
+        return select.select_sorted(typed)
     if kinds:
         return select.merge_types(within, kinds)
     if not prefix:
@@ -79,7 +79,7 @@ def find_events(connection: sqlite3.Connection, query: EventQuery, last: int) ->
         ("position > ?", until - _SCAN_POSITIONS) if query.newest else ("position <= ?", query.after + _SCAN_POSITIONS)
     )
     rows = select.rows("NOT INDEXED", within.also(*nearby))
-    return rows if len(rows) == query.limit else select.sorted(within)
+    return rows if len(rows) == query.limit else select.select_sorted(within)
 
 
 def _with_scope(where: _Where, scope: EventScope) -> _Where:
@@ -173,7 +173,7 @@ class _Select:
             (*(value for kind in kinds for value in (kind, *where.values)), self.limit),
         ).fetchall()
 
-    def sorted(self, where: _Where) -> list[Row]:
+    def select_sorted(self, where: _Where) -> list[Row]:
         """Sort the positions of many streams, and read only the events that are returned."""
         return self.connection.execute(
             f"""SELECT {COLUMNS} FROM events WHERE position IN (

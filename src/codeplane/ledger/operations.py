@@ -43,7 +43,7 @@ _MAX_NAMED = 5
 
 
 @asynccontextmanager
-async def reading(reader: StreamReader) -> AsyncIterator[None]:
+async def close_on_exit(reader: StreamReader) -> AsyncIterator[None]:
     """Close a reader's stream when it ends."""
     try:
         yield
@@ -109,7 +109,7 @@ class LedgerOperations:
         resumed = named if request.resumed is None else request.resumed
         reader = self._streams.open(surface=call.caller.surface, after=query.after, resumed=resumed)
         followed = self._log.follow(query, heartbeat_sec=request.heartbeat_sec)
-        async with aclosing(followed) as items, reading(reader):
+        async with aclosing(followed) as items, close_on_exit(reader):
             async for item in items:
                 if isinstance(item, Event):
                     yield EventItem(event=item.to_wire())
@@ -232,7 +232,7 @@ class FollowOperations:
         reader = self._streams.open(
             surface=call.caller.surface, after=self._log.position, resumed=any(request.streams.values())
         )
-        async with aclosing(watched) as items, reading(reader):
+        async with aclosing(watched) as items, close_on_exit(reader):
             async for item in items:
                 if isinstance(item, Event):
                     reader.mark_position(item.position)

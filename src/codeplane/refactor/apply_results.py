@@ -26,7 +26,7 @@ def blocked_result(found: PlanningResult, *, before: Plan | None = None) -> Refa
     changed = [*found.stale, *(map(path_text, differing_files(before, found.plan)) if before is not None else ())]
     changed = list(dict.fromkeys(changed))
     files = [path for path in map(path_text, sorted(found.plan.texts)) if path not in set(changed)]
-    return view.result("blocked", edits=found.plan.listed(), all_edits=False).model_copy(
+    return view.result("blocked", edits=found.plan.list_edits(), all_edits=False).model_copy(
         update={
             "preview": None,
             "witness": view.witness(*failed, first=changed),
@@ -40,7 +40,7 @@ def blocked_result(found: PlanningResult, *, before: Plan | None = None) -> Refa
 def divergence_result(plan: Plan) -> RefactorResult:
     """Return the result of a plan about whose places contexts disagree."""
     view = PlanView(plan)
-    return view.result("divergence", edits=plan.listed(), all_edits=False).model_copy(
+    return view.result("divergence", edits=plan.list_edits(), all_edits=False).model_copy(
         update={"preview": None, "divergence": view.divergence(), "witness": view.witness("contexts_disagree")}
     )
 
@@ -48,7 +48,7 @@ def divergence_result(plan: Plan) -> RefactorResult:
 def applied_result(plan: Plan, candidate: str | None, edits: Sequence[Edit], applied: AppliedChanges) -> RefactorResult:
     """Return what was written, and which proposals were not applied."""
     consequence, view = applied.consequence, PlanView(plan)
-    listed = plan.listed(candidate)
+    listed = plan.list_edits(candidate)
     # Compared by identity: an equal edit need not be the same one.
     written = frozenset(map(id, edits))
     done = [edit for edit in listed if id(edit.edit) in written]

@@ -89,7 +89,7 @@ class Plan:
         content = repr((draft.title, _edit_rows(draft.edits), draft.moves, draft.creates, draft.removes, choices))
         return sha256(f"{content}\n{sorted(self.digests.items())}".encode("utf-8", "surrogateescape")).hexdigest()
 
-    def listed(self, candidate: str | None = None) -> tuple[ListedEdit, ...]:
+    def list_edits(self, candidate: str | None = None) -> tuple[ListedEdit, ...]:
         """Return the edits, code before words; without a candidate those of all, where only shared ones apply."""
         found = self._listings.get(candidate)
         if found is None:
@@ -143,7 +143,7 @@ class Plan:
 
     def open_places(self, candidate: str | None = None) -> tuple[ListedEdit, ...]:
         """Return the proposed edits that may be uses, which need a decision."""
-        return tuple(listed for listed in self.listed(candidate) if self.waits(listed.edit))
+        return tuple(listed for listed in self.list_edits(candidate) if self.waits(listed.edit))
 
     def waits(self, edit: Edit) -> bool:
         """Whether an edit is only proposed, and leaving it out may leave a use behind."""

@@ -56,7 +56,7 @@ class PlanApplier:
 
     async def consequences(self, plan: Plan, candidate: str | None) -> Consequence:
         """Return the consequences of the plan's certain edits."""
-        edits = [listed.edit for listed in plan.listed(candidate) if listed.applies]
+        edits = [listed.edit for listed in plan.list_edits(candidate) if listed.applies]
         if len(plan.paths_of(edits)) > _MAX_EXPECTED:
             return Consequence(warnings=(f"symbols and tests are not listed for more than {_MAX_EXPECTED} files",))
         try:
@@ -77,7 +77,7 @@ class PlanApplier:
 
 def chosen_edits(plan: Plan, candidate: str | None, include: Sequence[str], exclude: Sequence[str]) -> tuple[Edit, ...]:
     """Return the edits to apply: the certain ones, and those that were included; a number overrides a tier."""
-    edits = plan.listed(candidate)
+    edits = plan.list_edits(candidate)
     numbers = frozenset(edit.number for edit in edits)
     added, left_out = _numbers(include, numbers), _numbers(exclude, numbers)
     return tuple(
@@ -171,7 +171,7 @@ def _is_same(plan: Plan, now: Plan, candidate: str | None) -> bool:
         now.draft.removes,
     ):
         return False
-    if plan.listed(candidate) != now.listed(candidate) or now.conflicts:
+    if plan.list_edits(candidate) != now.list_edits(candidate) or now.conflicts:
         return False
-    touched = {listed.edit.path for listed in plan.listed(candidate)} | {move.path for move in plan.draft.moves}
+    touched = {listed.edit.path for listed in plan.list_edits(candidate)} | {move.path for move in plan.draft.moves}
     return all(now.texts.get(path) == plan.texts.get(path) for path in touched)

@@ -61,7 +61,7 @@ class PlanPages:
         decided = self._decisions.of(plan)
         if decided is not None and not candidate:
             candidate = decided.candidate
-        edits = plan.listed(candidate or None)
+        edits = plan.list_edits(candidate or None)
         open_places = plan.open_places(candidate or None)
         needs_decision = bool(plan.undecided or open_places)
         result = view.result("needs_decision" if needs_decision else "previewed", edits=edits, start=start, limit=limit)

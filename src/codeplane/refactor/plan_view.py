@@ -206,7 +206,7 @@ class PlanView:
         """Return the candidates, each with its whole plan."""
         found = []
         for candidate in self._plan.draft.candidates:
-            edits = [each for each in self._plan.listed(candidate.id) if each.edit.semantic]
+            edits = [each for each in self._plan.list_edits(candidate.id) if each.edit.semantic]
             applying = [each.edit for each in edits if each.applies]
             found.append(
                 CandidateInfo(

@@ -34,7 +34,9 @@ def preview_plan(plan: Plan, candidate: str, include: Sequence[str], exclude: Se
         made, plan.texts, {change.path: change.content for change in made if isinstance(change.content, bytes)}
     )
     facts = [plan.draft.title, *named, *([f"candidate {candidate}"] if candidate else [])]
-    left = sum(listed.edit.semantic for listed in plan.listed(candidate or None)) - sum(edit.semantic for edit in edits)
+    left = sum(listed.edit.semantic for listed in plan.list_edits(candidate or None)) - sum(
+        edit.semantic for edit in edits
+    )
     files = plural(len({edit.path for edit in edits}), "file")
     facts += [f"{plural(len(edits), 'edit')} in {files}; proposals left out: {left}"]
     return preview_changes(

@@ -94,7 +94,7 @@ def _in_broken_stretches(world: World, draft: Draft, pattern: re.Pattern[bytes])
     edits = (*draft.edits, *(edit for candidate in draft.candidates for edit in candidate.edits))
     covered = {(edit.path, edit.start) for edit in edits}
     trees, found = SyntaxTrees(world), 0
-    for path in world.holding(draft.word) if draft.word else ():
+    for path in world.files_with(draft.word) if draft.word else ():
         facts = world.facts(path)
         if facts is None or not facts.errors or not world.language(facts).preprocessed:
             continue

@@ -42,7 +42,7 @@ class History:
         past = self._all().get(target_id)
         return past is not None and (test in past.tests or len(past.tests) >= _MAX_TESTS)
 
-    def failing(self, target_id: str) -> tuple[str, ...]:
+    def failing_tests(self, target_id: str) -> tuple[str, ...]:
         """Return the tests of a target that failed when they ran last."""
         past = self._all().get(target_id)
         return tuple(past.failing) if past is not None else ()

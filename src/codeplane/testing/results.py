@@ -209,7 +209,7 @@ class RunResult(Result):
         is_whole = self.status == "completed" and not self.not_found and not self.errors
         return is_whole and not self.failures and not self.progress.failed
 
-    def showing(self, tests: Collection[str]) -> "RunResult":
+    def select_failures(self, tests: Collection[str]) -> "RunResult":
         """The same with only these failures in full, and nothing of what is new or fixed since the last run."""
         failures = tuple(failure for failure in self.failures if failure.test in tests)
         summary = self.summary.model_copy(update={"new_failures": (), "first_runs": (), "fixed": ()})

@@ -204,7 +204,7 @@ class Run:
                 continue
             bad = [_test_id(target_id, case) for case in outcome.bad]
             ran = [_test_id(target_id, case) for case in outcome.cases if case.status != "skipped"]
-            before = set(self._history.failing(target_id))
+            before = set(self._history.failing_tests(target_id))
             self._new += [test for test in bad if test not in before]
             is_known = self._history.ran(target_id)
             self._first += [

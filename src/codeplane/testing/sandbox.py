@@ -27,7 +27,7 @@ class Enclosure:
 class Sandbox(Protocol):
     """Encloses a command."""
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Say why it cannot be used here, or nothing when it can; checked once."""
         ...
 

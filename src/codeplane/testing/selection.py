@@ -39,7 +39,7 @@ def select_failed(wanted: Sequence[TargetSelection], history: History) -> list[T
     """Return those that failed when they ran last, test by test if the runner can run single tests."""
     found: list[TargetSelection] = []
     for selection in wanted:
-        failing = history.failing(selection.target_id)
+        failing = history.failing_tests(selection.target_id)
         if failing:
             start = f"{selection.target_id}::"
             names = tuple(test.removeprefix(start) for test in failing if test.startswith(start))

@@ -99,14 +99,14 @@ class Suite:
 
     def hidden_secrets(self) -> list[str]:
         """Return the secrets files that tested code sees as empty; blocks."""
-        if self._config.sandbox == "off" or self._sandbox.missing():
+        if self._config.sandbox == "off" or self._sandbox.unavailable_reason():
             return []
         return self._sandbox.hidden_secrets(Enclosure(root=self._root, secrets=self._config.secrets))
 
     def why_unsandboxed(self) -> str:
         """Say why tested code would run without a sandbox though none was switched off; empty if it would not."""
         # If a sandbox is required, nothing runs without it, so there is nothing to approve.
-        return self._sandbox.missing() if self._config.sandbox == "auto" else ""
+        return self._sandbox.unavailable_reason() if self._config.sandbox == "auto" else ""
 
     def reaches_network(self) -> bool:
         """Whether tested code could reach other machines."""
@@ -159,7 +159,7 @@ class Suite:
 
     async def start(self, request: RunRequest, *, listener: Listener | None = None) -> Run:
         """Start a run; refuse a request that cannot be run at all."""
-        if self._config.sandbox == "required" and (missing := self._sandbox.missing()):
+        if self._config.sandbox == "required" and (missing := self._sandbox.unavailable_reason()):
             raise SandboxMissing(missing)
         plan = await self._planner.plan(request, trim=self._registry.is_idle)
         if request.baseline and plan.head is None:
@@ -264,7 +264,7 @@ class Suite:
             programs=self._programs,
             environment=lambda: clean_environment(self._environment, network=self._config.network),
             tree=self._tree,
-            sandbox=None if self._config.sandbox == "off" or self._sandbox.missing() else self._sandbox,
+            sandbox=None if self._config.sandbox == "off" or self._sandbox.unavailable_reason() else self._sandbox,
             slots=self._slots,
             copy=copy,
         )

@@ -99,7 +99,7 @@ class VectorStore:
         entries, pending = self._view.entries, self._pending
         return {digest for digest in digests if digest in entries or digest in pending}
 
-    def lacking(self, digests: tuple[str, ...]) -> int:
+    def count_missing(self, digests: tuple[str, ...]) -> int:
         """The number of digests without vectors, cached for the same tuple."""
         view, pending = self._view, self._pending
         held = self._lacking

@@ -51,7 +51,7 @@ from codeplane.wiring.work import WorkWiring
 from codeplane.wiring.workspaces import WorkspacesWiring
 from codeplane.work.sessions import Sessions
 
-__all__ = ["PLANES", "Plane", "load_workspace_config", "prepare_home", "running", "tables"]
+__all__ = ["PLANES", "Plane", "load_workspace_config", "prepare_home", "run_plane", "tables"]
 
 # In this order they are built, restored and started, and in reverse order stopped.
 PLANES: tuple[type[PlaneWiring], ...] = (
@@ -102,7 +102,7 @@ class Plane:
 
 
 @asynccontextmanager
-async def running(
+async def run_plane(
     workspace: Workspace,
     *,
     loaded: LoadedConfig,

@@ -28,7 +28,7 @@ class ObserveWiring(PlaneWiring):
         self._sessions = house.plane(WorkWiring).sessions
         self._heap = HeapTrim(resident_bytes)
         self.counted = LedgerMetrics(
-            log=foundation.log, after=foundation.log.position, pending=house.plane(TrustWiring).approvals.pending
+            log=foundation.log, after=foundation.log.position, pending=house.plane(TrustWiring).approvals.count_pending
         )
 
     def part(self, conveyor: Conveyor) -> Part:

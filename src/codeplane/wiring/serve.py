@@ -44,7 +44,7 @@ from codeplane.surfaces.mcp.mount import McpMount
 from codeplane.surfaces.web.surface import WebSurface
 from codeplane.surfaces.ws.events import EventSocket
 from codeplane.trust.identity import is_owner_token
-from codeplane.wiring.app import Plane, running
+from codeplane.wiring.app import Plane, run_plane
 
 if TYPE_CHECKING:
     from codeplane.surfaces.mcp.resources import ResourceSource
@@ -93,7 +93,7 @@ class Serving:
         may_bind(self._config)
         # By default there are four threads more than cores, and calls of many clients wait for disks, not for cores.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="codeplane"))
-        async with running(
+        async with run_plane(
             self._workspace, loaded=self._loaded, operations=self._operations, health=self._health
         ) as plane:
             plane.logs.capture_stdlib()
@@ -146,7 +146,7 @@ class Serving:
                     try:
                         await server.run(
                             listener,
-                            ready=lambda: self._ready(plane, facts, logger, activity),
+                            ready=lambda: self._announce_ready(plane, facts, logger, activity),
                             drain=lambda: self._drain(plane),
                             secure=secure,
                         )
@@ -279,7 +279,9 @@ class Serving:
             "started_at": rfc3339(plane.clock.now_ns()),
         }
 
-    def _ready(self, plane: Plane, facts: JsonObject, logger: FilteringBoundLogger, activity: Activity) -> None:
+    def _announce_ready(
+        self, plane: Plane, facts: JsonObject, logger: FilteringBoundLogger, activity: Activity
+    ) -> None:
         # What is loaded by now stays: the collector would scan all of it again and again.
         gc.freeze()
         gc.enable()

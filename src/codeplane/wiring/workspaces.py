@@ -50,7 +50,7 @@ def build_workspaces(foundation: Foundation) -> tuple[Workspaces, WorkspaceOpera
     folder = workspace.workspaces.resolve()
     folders = Folders(serving=workspace.root.resolve(), home=Path.home().resolve(), roots=config.roots)
 
-    def opened(attached: AttachedWorkspace, home: Path) -> _Opened:
+    def open_attached(attached: AttachedWorkspace, home: Path) -> _Opened:
         built = build_repository(
             foundation,
             root=attached.root,
@@ -72,7 +72,7 @@ def build_workspaces(foundation: Foundation) -> tuple[Workspaces, WorkspaceOpera
         refuse=folders.refuse,
         logger=lambda event, facts: logger.warning(event, **facts),
     )
-    workspaces = Workspaces(folder=folder, register=register, opened=opened)
+    workspaces = Workspaces(folder=folder, register=register, opened=open_attached)
     cloner = GitClone(max_mb=config.max_clone_mb, timeout_sec=config.clone_timeout_sec, outside=workspace.root)
     operations = WorkspaceOperations(
         workspaces=workspaces, folders=folders, cloner=cloner, max_attached=config.max_attached
@@ -95,7 +95,7 @@ def _enclosure(workspace: Workspace, root: Path, secrets: SecretFiles) -> Before
         environment=os.environ,
         secrets=secrets,
     )
-    if sandbox.missing():
+    if sandbox.unavailable_reason():
         return None
     reach = _Reach(root=root)
     return lambda folder: sandbox.command([], cwd=folder, enclosure=reach)

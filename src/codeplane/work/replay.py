@@ -161,7 +161,7 @@ class ReplayOperations:
 
 
 def _hash(result: Result) -> str:
-    lasting = result.lasting()
+    lasting = result.stable_bytes()
     return digest(lasting if lasting is not None else result.model_dump_json().encode())
 
 

@@ -210,7 +210,7 @@ class Sessions:
     def budget_used(self) -> float:
         """The largest used share of any limit of any open task."""
         now = self._clock.monotonic_ns()
-        return max((session.task.used(now) for session in self._by_id.values()), default=0.0)
+        return max((session.task.used_share(now) for session in self._by_id.values()), default=0.0)
 
     def sweep(self) -> int:
         """Close the sessions that have been idle too long; returns how many."""

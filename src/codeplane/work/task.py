@@ -59,7 +59,7 @@ class LiveTask:
                 raise self._budget_error("test_runs", self.limits.max_test_runs, self.test_runs)
             self.test_runs += 1
 
-    def used(self, now_ns: int) -> float:
+    def used_share(self, now_ns: int) -> float:
         """The used share of the limit that is nearest to being used up."""
         spent = (now_ns - self.opened_ns) / SECOND_NS
         shares = (

@@ -34,7 +34,7 @@ def test_definitions_name_by_name() -> None:
     facts = facts_of("python", source)
     names = [*dict.fromkeys(one.name for one in facts.definitions), "absent"]
     for scope in range(len(facts.scopes)):
-        found = {name: list(facts.defining(scope, name)) for name in names}
+        found = {name: list(facts.definitions_in(scope, name)) for name in names}
         assert found == {name: facts.definitions_by_binding.get((scope, name), []) for name in names}
 
 

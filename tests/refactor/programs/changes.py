@@ -88,7 +88,7 @@ def made(repo: Repository, planners: Planners, spec: RefactorSpec) -> list[Chang
 
 
 def _applied(repo: Repository, plan: Plan, candidate: str | None) -> Change:
-    listed, draft = plan.listed(candidate), plan.draft
+    listed, draft = plan.list_edits(candidate), plan.draft
     chosen = [one.edit for one in listed if one.applies]
     files = {path: text.encode() for path, text in repo.files.items()}
     for path in {edit.path for edit in chosen}:

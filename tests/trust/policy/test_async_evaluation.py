@@ -15,7 +15,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace import Workspace
 from codeplane.trust.policy.policy import Policy
-from codeplane.wiring.app import Plane, load_workspace_config, running
+from codeplane.wiring.app import Plane, load_workspace_config, run_plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, NO_WAIT, PATIENCE_SEC, FixtureOps, ManualClock, run
 from tests.trust.policy.calls import HEAD, of_call, own, write
@@ -33,7 +33,7 @@ async def _plane(root: Path, *, timeout_ms: float) -> AsyncIterator[Plane]:
     workspace = Workspace(root=root)
     loaded = load_workspace_config(workspace, (NO_WAIT,), {}).without_terminal()
     engine = Rego(timeout_ms=timeout_ms, compile_sec=PATIENCE_SEC)
-    async with running(workspace, loaded=loaded, operations=[FixtureOps()], engine=engine) as opened:
+    async with run_plane(workspace, loaded=loaded, operations=[FixtureOps()], engine=engine) as opened:
         yield opened
 
 

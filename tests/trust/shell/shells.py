@@ -35,7 +35,7 @@ BOUNDS = RunLimits(processes=200, grace_sec=0.5)
 class Missing:
     """A machine without a sandbox."""
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         return "bubblewrap (bwrap) is not installed"
 
     def command(self, argv: object, *, cwd: Path, network: bool) -> list[str]:

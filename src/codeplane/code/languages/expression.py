@@ -105,7 +105,7 @@ def constructed_class(text: bytes, name_end: int) -> tuple[bytes, int] | None:
     if text[opened : opened + 1] != b"(":
         # Without arguments `new Chain` makes one all the same.
         return (chain[0], chain.start()) if match[1] and _TYPE_ENDS.match(text, opened) else None
-    closed = closing(text, opened)
+    closed = closing_bracket(text, opened)
     if closed is None:
         return None
     after = _LEFT.match(text, closed + 1)
@@ -120,7 +120,7 @@ def constructed_class(text: bytes, name_end: int) -> tuple[bytes, int] | None:
 def is_first_of_several(text: bytes, chain: bytes, at: int) -> bool:
     """Whether a comma follows a call, so that what is made is one of several: `a, b = A(), B()`."""
     opened = text.find(b"(", at + len(chain))
-    closed = closing(text, opened) if opened >= 0 else None
+    closed = closing_bracket(text, opened) if opened >= 0 else None
     after = _LEFT.match(text, closed + 1) if closed is not None else None
     return after is not None and text[after.end() : after.end() + 1] == b","
 
@@ -299,7 +299,7 @@ def _opening_bracket(text: bytes, at: int) -> int | None:
     return None
 
 
-def closing(text: bytes, at: int, *, most: int = _MAX_CALL) -> int | None:
+def closing_bracket(text: bytes, at: int, *, most: int = _MAX_CALL) -> int | None:
     """Where the bracket at a place is closed."""
     depth = 0
     for found in _BRACKET.finditer(text, at, at + most):

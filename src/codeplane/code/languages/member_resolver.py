@@ -36,7 +36,7 @@ class CodeView(Protocol):
     def find_definitions(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
         """Return every definition of a name (file and index), and whether these are all."""
 
-    def holding(self, name: str) -> Sequence[str]:
+    def files_with(self, name: str) -> Sequence[str]:
         """Return the files in which an identifier occurs."""
 
     def modules(self, path: str) -> Modules | None:
@@ -78,7 +78,7 @@ class MemberResolver(ABC):
         With `how="overload"` it is one of several entities, of which the types of arguments decide.
         """
 
-    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
+    def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...] | None:
         """Return what an import brings; None if the general rules for imports decide."""
         return None
 
@@ -102,7 +102,7 @@ class MemberResolver(ABC):
         """Return where a macro makes a name from parts, or other names from one that is used at these places."""
         return None
 
-    def is_guess(self, path: str, facts: Facts, one: Import) -> bool:
+    def is_guess(self, path: str, facts: Facts, import_: Import) -> bool:
         """Whether an import may mean something else than what is found."""
         return False
 

@@ -24,5 +24,5 @@ def _is_component(facts: Facts, definition: Definition) -> bool:
     if definition.container < 0 or facts.definitions[definition.container].kind != "record":
         return False
     head = facts.definitions[definition.container]
-    found = (facts.definitions[index] for index in facts.defining(definition.scope, definition.name))
+    found = (facts.definitions[index] for index in facts.definitions_in(definition.scope, definition.name))
     return any(other.kind == "field" and other.name_at < head.body for other in found)

@@ -189,7 +189,7 @@ class Assignments:
 
     def _is_kept_to_itself(self, owner: Bound) -> bool:
         """Whether only its own file can use instances of a class: the test runner makes those of a test class."""
-        if not is_test(owner.file) or len(self._world.holding(owner.name)) > 1:
+        if not is_test(owner.file) or len(self._world.files_with(owner.name)) > 1:
             return False
         if owner.name.startswith("Test"):
             return True

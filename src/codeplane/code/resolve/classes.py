@@ -66,7 +66,7 @@ class Classes(Names):
                 continue
             for index, definition in self.definitions(class_):
                 body = facts.body_of.get(index, -1)
-                if body < 0 or not (facts.defining(body, name) or facts.rows(body, name)):
+                if body < 0 or not (facts.definitions_in(body, name) or facts.rows(body, name)):
                     continue
                 if definition.kind in CLASSES:
                     found = Bound(class_.file, body, name)
@@ -324,7 +324,7 @@ class Classes(Names):
         text = self._world.text(of.file)
         for index, _ in self.definitions(of):
             body = facts.body_of.get(index, -1)
-            own = facts.defining(body, name)
+            own = facts.definitions_in(body, name)
             if not all(makes_its_own(facts, text, position, name) for position in own):
                 return True
             if not own and facts.rows(body, name):

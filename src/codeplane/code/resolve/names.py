@@ -98,7 +98,7 @@ class Names:
 
     def _are_types(self, path: str, facts: Facts, scope: int, name: str, rows: Sequence[int]) -> bool:
         """Whether a scope binds a name to nothing that could be a value."""
-        defined = (facts.definitions[index] for index in facts.defining(scope, name))
+        defined = (facts.definitions[index] for index in facts.definitions_in(scope, name))
         types = {definition.name_at for definition in defined if definition.kind in _TYPES}
         return all(facts.bind_at(row) in types for row in rows)
 
@@ -110,7 +110,7 @@ class Names:
         first = min(facts.bind_at(row) for row in rows)
         if offset <= first:
             return offset < first
-        defined = (facts.definitions[index] for index in facts.defining(scope, name))
+        defined = (facts.definitions[index] for index in facts.definitions_in(scope, name))
         return any(
             definition.name_at == first and definition.kind in _VALUES and offset < definition.end
             for definition in defined
@@ -135,7 +135,7 @@ class Names:
                 found += self.resolve_import(bound.file, facts, facts.imports[facts.bind_target(row)])
             else:
                 found.append(bound)
-        if not found and facts.defining(bound.scope, bound.name):
+        if not found and facts.definitions_in(bound.scope, bound.name):
             found.append(bound)
         return _unique(found)
 
@@ -171,7 +171,7 @@ class Names:
         facts = self._world.facts(bound.file)
         if facts is None:
             return []
-        there = facts.defining(bound.scope, bound.name)
+        there = facts.definitions_in(bound.scope, bound.name)
         return [(index, facts.definitions[index]) for index in there]
 
     def resolve_plain_name(self, path: str, facts: Facts, offset: int, name: str) -> Meaning:
@@ -213,7 +213,7 @@ class Names:
     def _top_level(self, paths: Iterable[str], name: str) -> tuple[Entity, ...]:
         """Return the definitions of a name at the top of some files, without imports, which are private to a file."""
         found: list[Entity] = []
-        holding = set(self._world.holding(name))
+        holding = set(self._world.files_with(name))
         for path in paths:
             facts = self._world.facts(path) if path in holding else None
             rows = facts.rows(0, name) if facts is not None else ()

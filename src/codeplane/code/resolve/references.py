@@ -318,7 +318,7 @@ def _definition_places(resolver: Resolver, facts: Facts, of: Bound) -> Iterator[
         yield facts.bind_at(row)
     # If the name is bound, a definition that it alone does not reach is something else, such as an object's method.
     if not rows or facts.scopes[of.scope].kind in _DECLARING:
-        for index in facts.defining(of.scope, of.name):
+        for index in facts.definitions_in(of.scope, of.name):
             yield facts.definitions[index].name_at
 
 

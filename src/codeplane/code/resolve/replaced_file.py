@@ -52,7 +52,7 @@ class ReplacedFile:
         """Return the definitions that share a binding, each with its index in the facts of its file."""
         if bound.file != self._path:
             return self._view.definitions(bound)
-        there = self._facts.defining(bound.scope, bound.name)
+        there = self._facts.definitions_in(bound.scope, bound.name)
         return [(index, self._facts.definitions[index]) for index in there]
 
     def find_definitions(self, name: str) -> tuple[Sequence[tuple[str, int]], bool]:
@@ -64,9 +64,9 @@ class ReplacedFile:
         ]
         return found, whole
 
-    def holding(self, name: str) -> Sequence[str]:
+    def files_with(self, name: str) -> Sequence[str]:
         """Return the files in which an identifier occurs."""
-        found = list(self._view.holding(name))
+        found = list(self._view.files_with(name))
         return found if self._path in found or name.encode() not in self._text else [*found, self._path]
 
     def modules(self, path: str) -> Modules | None:

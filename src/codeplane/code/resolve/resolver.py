@@ -312,7 +312,7 @@ class _View:
         self.node = resolver.syntax.node
         self.find_export = resolver.export
         self.definitions = resolver.definitions
-        self.holding = world.holding
+        self.files_with = world.files_with
 
     def resolve_plain_name(self, path: str, offset: int, name: str) -> Meaning:
         """Return what a plain name at a place means by scopes, imports and packages."""

@@ -73,7 +73,7 @@ class World:
         """
         held = self._giving.get((name, family))
         if held is None:
-            of_family = [path for path in self.holding(name) if _is_of(path, family)]
+            of_family = [path for path in self.files_with(name) if _is_of(path, family)]
             held = self._giving[name, family] = _Giving(paths=of_family)
         at = bisect_left(held.paths, first)
         if first and at < len(held.paths) and held.paths[at] == first and (places := self.members_given(first, name)):
@@ -91,7 +91,7 @@ class World:
             if places := self.members_given(path, name):
                 held.found.append((path, places))
 
-    def holding(self, name: str) -> list[str]:
+    def files_with(self, name: str) -> list[str]:
         """Return the files of this world in which an identifier occurs."""
         there = self._holding.get(name)
         if there is None:

@@ -37,7 +37,7 @@ class FilterCommand:
         """Whether one process is given the contents of all files."""
         return self.key.endswith(".process")
 
-    def calling(self, script: Path) -> str:
+    def script_setting(self, script: Path) -> str:
         """Return the setting that makes git call a script instead."""
         quoted = shlex.quote(str(script))
         escaped = quoted if self.is_process else quoted.replace("%", "%%")

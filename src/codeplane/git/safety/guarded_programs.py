@@ -234,7 +234,7 @@ class GuardedPrograms:
                 path = "" if command.folders else reach.path
                 script = program_script([*before, *_shell(command)], command.key if offline else "", path=path)
                 put_script(place, self._isolation_script(reach, command) + script)
-            settings[command.key] = command.calling(place)
+            settings[command.key] = command.script_setting(place)
         return settings
 
     def _filter_place(self, key: str, *, offline: bool) -> Path:

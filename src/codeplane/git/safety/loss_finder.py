@@ -85,7 +85,7 @@ class LossFinder:
         """List edited files marked assume-unchanged or skip-worktree, below canonical names; `.` is everything."""
         return _hidden_edits(self.git.root, self.git.ask(*_LISTED, "--", *names).fields)
 
-    def differing(self, old: str | None, new: str) -> ChangedPaths:
+    def changed_paths(self, old: str | None, new: str) -> ChangedPaths:
         """List the paths that differ between two commits; without the first, all of the second."""
         if old is None:
             return parse_tree_listing(self.git.ask("ls-tree", "-r", "-z", "--full-tree", new).fields)

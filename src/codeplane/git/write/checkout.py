@@ -91,7 +91,7 @@ class Checkout:
         if request.create and not request.start:
             return ()
         target = self._target_now(request.start if request.create else request.ref, guess=not request.create)
-        return self._losses.differing(self._losses.head, target).paths if target else ()
+        return self._losses.changed_paths(self._losses.head, target).paths if target else ()
 
     @assesses("git.checkout")
     def assess_checkout(self, call: Call | None, request: CheckoutRequest) -> Assessment:
@@ -195,7 +195,9 @@ class Checkout:
             commits = self._losses.commits(head, kept=[target] if target else [])
             lost += lost_commits(commits, "that only HEAD reaches, which is on no branch")
         if target:
-            lost += self._losses.files(self._losses.list_ignored(self._losses.differing(head, target)), "everything")
+            lost += self._losses.files(
+                self._losses.list_ignored(self._losses.changed_paths(head, target)), "everything"
+            )
         return lost
 
     def _target_now(self, ref: str, *, guess: bool) -> str:

@@ -140,7 +140,7 @@ class Merges:
     def _incoming_paths(self, request: MergeRequest) -> ChangedPaths:
         target = resolve_commit_now(self._git, request.ref)
         ranges = ranges_now(self._git, self._losses.head, target)
-        changed = [self._losses.differing(old, new) for old, new in ranges]
+        changed = [self._losses.changed_paths(old, new) for old, new in ranges]
         paths = frozenset(path for named in changed for path in named.paths)
         files = frozenset(path for named in changed for path in named.files)
         return ChangedPaths(paths=paths, links=paths - files)

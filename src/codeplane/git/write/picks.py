@@ -183,7 +183,7 @@ class Picks:
     def _incoming_paths(self, request: CherrypickRequest | RevertRequest) -> ChangedPaths:
         target = resolve_commit_now(self._git, request.commit)
         parents = self._git.ask("rev-list", "--parents", "--max-count=1", target).line.split()[1:]
-        return self._losses.differing(_base(parents, request.mainline), target)
+        return self._losses.changed_paths(_base(parents, request.mainline), target)
 
 
 def _base(parents: list[str], mainline: int) -> str | None:

@@ -335,7 +335,7 @@ class Rebase:
         if head is None:
             return []
         base = self._git.ask("merge-base", head, onto, check=False).line or None
-        return [self._losses.differing(head, onto), self._losses.differing(base, head)]
+        return [self._losses.changed_paths(head, onto), self._losses.changed_paths(base, head)]
 
     def _lost_by_leaving(self) -> list[Loss]:
         return resolution_losses(self._losses, all_work=True)

@@ -237,7 +237,7 @@ class RemoteWrites:
         done = self._git.ask("rev-parse", "--verify", "--quiet", f"{there}^{{commit}}", check=False)
         if done.code != 0 or not done.line:
             return []
-        ignored = self._losses.list_ignored(self._losses.differing(self._losses.head, done.line))
+        ignored = self._losses.list_ignored(self._losses.changed_paths(self._losses.head, done.line))
         return self._losses.files(ignored, "everything")
 
     def _find_losses(self, request: PushRequest, remote: RemoteName) -> list[Loss]:

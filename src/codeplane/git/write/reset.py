@@ -113,6 +113,6 @@ class Reset:
         options = ("--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff")
         staged = parse_raw_diff(self._git.ask("diff", *options, target, "--").fields)
         head = self._losses.head
-        between = self._losses.differing(head, target) if head else staged
+        between = self._losses.changed_paths(head, target) if head else staged
         files = staged.files | between.files
         return ChangedPaths(paths=staged.paths | between.paths, links=(staged.links | between.links) - files)

@@ -246,8 +246,8 @@ class Stashes:
         oid, *parents = done.line.split() or [""]
         if done.code != 0 or not parents:
             return []
-        untracked = [self._losses.differing(None, parent) for parent in parents[2:3]]
-        return [self._losses.differing(parents[0], oid), *untracked]
+        untracked = [self._losses.changed_paths(None, parent) for parent in parents[2:3]]
+        return [self._losses.changed_paths(parents[0], oid), *untracked]
 
     def _find_losses(self, request: StashDropRequest) -> list[Loss]:
         name = f"stash@{{{request.index}}}"

@@ -51,7 +51,7 @@ class Approve:
         """The key of an equal call that is waiting already: one answer and one run for both."""
         if self.approver is None:
             return None
-        waiting = await self.approver.waiting(
+        waiting = await self.approver.find_equal_action(
             await _question(authorised.identified, authorised.assessment, authorised.decision)
         )
         if waiting is None:

@@ -61,7 +61,7 @@ class Recorder:
             await self._ports.log.append([record.start_event()])
             return None
         for _ in range(_MAX_CONFLICTS):
-            drafts = [record.start_event(), record.claimed(claim.key_stream)]
+            drafts = [record.start_event(), record.claim_event(claim.key_stream)]
             try:
                 await self._ports.log.append(drafts, expect={claim.key_stream: claim.head})
             except SequenceConflict:
@@ -121,7 +121,7 @@ class Recorder:
         return _record(progress, identified).end_event(
             duration_ns=ports.clock.monotonic_ns() - progress.received.started_ns,
             result=encoded,
-            lasting=result.lasting() if result is not None else None,
+            lasting=result.stable_bytes() if result is not None else None,
             unmet=result.unmet() if result is not None else None,
             error=error,
             convergence=convergence,

@@ -35,9 +35,9 @@ def yields(facts: Facts, text: bytes, definition: Definition) -> bool:
     return False
 
 
-def gives_the_same(one: Header, two: Header) -> bool:
+def gives_the_same(old: Header, new: Header) -> bool:
     """Whether callers cannot tell that a function became, or ceased to be, a generator."""
-    if any(word in _WRAPPED for header in (one, two) for mark in header.marks for word in re.findall(r"\w+", mark)):
+    if any(word in _WRAPPED for header in (old, new) for mark in header.marks for word in re.findall(r"\w+", mark)):
         return True
-    before, after = (set(re.findall(r"\w+", header.returns)[:3]) for header in (one, two))
-    return bool(before & after & _PROMISED) and ("async" in one.modifiers) == ("async" in two.modifiers)
+    before, after = (set(re.findall(r"\w+", header.returns)[:3]) for header in (old, new))
+    return bool(before & after & _PROMISED) and ("async" in old.modifiers) == ("async" in new.modifiers)

@@ -203,7 +203,7 @@ class MapOperations:
         return Pagination(next_cursor=self._cursors.issue(scope=scope, state={"epoch": snapshot.epoch, "first": first}))
 
     @operation("symbol.most_used", risk=Risk.READ)
-    async def used(self, call: Call, request: MostUsedRequest) -> MostUsed:
+    async def list_most_used(self, call: Call, request: MostUsedRequest) -> MostUsed:
         """The definitions that most other files use, with how many files that are."""
 
         def look(snapshot: Snapshot) -> MostUsed:

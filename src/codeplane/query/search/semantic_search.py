@@ -34,7 +34,7 @@ def search_semantic(snapshot: Snapshot, vectors: VectorIndex, query: str, *, kee
         )
         for position, near in enumerate(chosen)
     ]
-    missing = vectors.missing(snapshot)
+    missing = vectors.count_missing(snapshot)
     partial_note = f"PARTIAL: {plural(missing, 'file', verbs=('has', 'have'))} no vectors yet" if missing else None
     return MatchList(places=places, total=len(places), exact=False, model=vectors.model, partial=partial_note)
 

@@ -49,7 +49,7 @@ class Decisions:
         found = None if any(choice) else self.of(plan)
         if found is None:
             return choice
-        edits = plan.listed(found.candidate or None)
+        edits = plan.list_edits(found.candidate or None)
         numbers = {(escape_bytes(edit.edit.path), edit.edit.start): str(edit.number) for edit in edits}
         left = [
             place for place in plan.open_places(found.candidate or None) if _place(place.edit) not in found.included
@@ -66,7 +66,7 @@ class Decisions:
     ) -> str:
         """Record a decision for the next time the same question comes up; return its id."""
         made = frozenset(map(_place, chosen_edits(plan, candidate or None, include, exclude)))
-        listed = [listed for listed in plan.listed(candidate or None) if listed.edit.semantic]
+        listed = [listed for listed in plan.list_edits(candidate or None) if listed.edit.semantic]
         included = sorted({_place(edit.edit) for edit in listed if not edit.applies} & made)
         excluded = sorted({_place(edit.edit) for edit in listed if edit.applies} - made)
         decision_id = new_id("decision")

@@ -185,7 +185,7 @@ class _Sweep:
         """Whether the innermost class or function around a comment that has the name has another symbol by it."""
         scope = facts.scope_at(offset)
         while scope > 0:
-            if facts.rows(scope, self._name) or facts.defining(scope, self._name):
+            if facts.rows(scope, self._name) or facts.definitions_in(scope, self._name):
                 return Bound(path, scope, self._name) not in self._bounds
             scope = facts.scopes[scope].parent
         return False

@@ -196,7 +196,7 @@ def _name_clashes(world: World, resolver: Resolver, module: str, stem: str) -> l
     if any(entity != Module(module) for entity in resolver.export(package, stem)):
         what = f"{package} has a {stem} beside the module of that name"
         return [Danger(kind="name_taken", what=what, path=package)]
-    for path in world.holding(stem):
+    for path in world.files_with(stem):
         taking = world.facts(path)
         if taking is None or not taking.star or not world.language(taking).names.binds_stars:
             continue

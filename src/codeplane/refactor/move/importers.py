@@ -147,7 +147,7 @@ class Importer:
         """Whether other files may use a name of this file."""
         if self.path.endswith("__init__.py") or any(export.name == alias for export in facts.exports):
             return True
-        return any(path != self.path and path.endswith((".py", ".pyi")) for path in self.world.holding(alias))
+        return any(path != self.path and path.endswith((".py", ".pyi")) for path in self.world.files_with(alias))
 
     def _replace_alias(self, facts: Facts, text: bytes, alias: str, scope: int) -> None:
         """Replace the uses of an alias by the name, which is defined here now."""

@@ -202,7 +202,7 @@ def _is_star_imported(before: LoadSimulation, package: str) -> bool:
     """Whether a module imports everything from a package."""
     world, name = before.world, package[: -len(_INIT)].rpartition("/")[2]
     inside = [path for path in world.snapshot.files if path.startswith(package[: -len(_INIT) + 1])]
-    for path in [*world.holding(name)[:_LOOKED_AT], *inside[:_LOOKED_AT]]:
+    for path in [*world.files_with(name)[:_LOOKED_AT], *inside[:_LOOKED_AT]]:
         facts = world.facts(path)
         if facts is None or not facts.star or not world.language(facts).names.binds_stars:
             continue

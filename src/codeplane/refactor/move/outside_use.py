@@ -14,8 +14,8 @@ def outside_use(world: World, resolver: Resolver, module: str, name: str) -> str
     steps = module_parts(module)
     stem = steps[-1] if steps else ""
     through = re.compile(rb"\b%s\s*\.\s*%s\b" % (re.escape(stem.encode()), re.escape(name.encode())))
-    holding = set(world.holding(name))
-    for path in sorted(holding & set(world.holding(stem)) - {module}):
+    holding = set(world.files_with(name))
+    for path in sorted(holding & set(world.files_with(stem)) - {module}):
         facts = world.facts(path)
         for import_ in facts.imports if facts is not None and world.language(facts).names.dotted_modules else ():
             if import_.imported in (name, "*") and module in modules_of(world, import_.source, path):

@@ -41,7 +41,7 @@ class Relocation:
     def _files_naming(self, folder: str) -> list[str]:
         if folder in ("", "src", "lib"):
             return []
-        holding = self._world.holding(folder.rpartition("/")[2])
+        holding = self._world.files_with(folder.rpartition("/")[2])
         return [path for path in holding if path.endswith((".py", ".pyi"))][:_MOST]
 
     def _is_named(self, folder: str, path: str) -> bool:

@@ -112,7 +112,7 @@ def _refuse_known(world: World, facts: Facts, bound: Bound) -> None:
     hint = "name the definition to rename that, or change the alias by text"
     if any(export.local == bound.name or export.name == bound.name for export in facts.exports):
         raise NotRefactorable(f"{bound.name} is passed on by {path_text(bound.file)}", hint=hint)
-    for path in world.holding(bound.name):
+    for path in world.files_with(bound.name):
         there = world.facts(path) if path != bound.file else None
         if there is None or world.language(there).family != world.language(facts).family:
             continue

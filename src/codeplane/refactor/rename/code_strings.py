@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from codeplane.code.languages.expression import closing
+from codeplane.code.languages.expression import closing_bracket
 from codeplane.code.model import Facts
 from codeplane.refactor.draft import Danger
 from codeplane.refactor.rename.rename_context import RenameContext
@@ -25,7 +25,7 @@ def code_string_dangers(context: RenameContext) -> Iterator[Danger]:
         made = 0
         for at in runs:
             opened = text.find(b"(", at)
-            closed = closing(text, opened, most=_FAR)
+            closed = closing_bracket(text, opened, most=_FAR)
             argument = text[opened + 1 : closed if closed is not None else opened + _FAR]
             if re.search(rb"\b%s\b" % re.escape(context.name.encode()), argument):
                 what = f"{context.name} is in code that is kept as text"

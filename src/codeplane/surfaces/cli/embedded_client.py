@@ -39,11 +39,11 @@ class EmbeddedClient:
         prepare_home(workspace)
         loaded = load_workspace_config(workspace, overrides, os.environ).without_terminal()
 
-        from codeplane.wiring.app import running
+        from codeplane.wiring.app import run_plane
 
         stack = AsyncExitStack()
         with asyncio.Runner() as runner:
-            plane = runner.run(stack.enter_async_context(running(workspace, loaded=loaded)))
+            plane = runner.run(stack.enter_async_context(run_plane(workspace, loaded=loaded)))
             gc.freeze()
             gc.enable()
             try:

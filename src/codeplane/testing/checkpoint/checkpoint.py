@@ -72,7 +72,7 @@ class CheckpointResult(Result):
     def text(self) -> str:
         lines = [result.text() for result in self.lint]
         if self.tests is not None and self.baseline is not None:
-            lines += [self.tests.showing(self.baseline.blocking).text(), *self.baseline.lines()]
+            lines += [self.tests.select_failures(self.baseline.blocking).text(), *self.baseline.lines()]
         elif self.tests is not None:
             lines.append(self.tests.text())
         if self.commit is None:
@@ -247,7 +247,7 @@ class CheckpointOperations:
         compared = await self._tests.compare(call, result, failures)
         baseline = BaselineResult.of(compared, untested=await self._is_untested(call, compared.commit))
         if baseline.blocking:
-            call.report_failure(failure(result.showing(baseline.blocking)))
+            call.report_failure(failure(result.select_failures(baseline.blocking)))
         return result, baseline
 
     @staticmethod

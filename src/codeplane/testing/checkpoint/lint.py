@@ -82,7 +82,7 @@ class Linters:
         argv = [*program.words, *command[1:]]
         folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="codeplane-lint-"))
         try:
-            if self._config.sandbox != "off" and not self._sandbox.missing():
+            if self._config.sandbox != "off" and not self._sandbox.unavailable_reason():
                 enclosure = Enclosure(root=self._root, tools=program.tools, network=self._config.network)
                 argv = await asyncio.to_thread(self._sandbox.command, argv, cwd=self._root, enclosure=enclosure)
             output = folder / "output"

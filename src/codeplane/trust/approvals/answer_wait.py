@@ -63,7 +63,7 @@ class AnswerWait:
         """Wait as long as a call may; returns whether the action was settled."""
         left_sec = (action.expires_ns - self._clock.now_ns()) / SECOND_NS
         asking: asyncio.Future[None] | None = None
-        with self.attended(action.action_id) as waiters:
+        with self.count_waiter(action.action_id) as waiters:
             if self.may_ask_client(action, question):
                 asking = asyncio.ensure_future(self._ask_client(action, question.call))
             else:
@@ -107,7 +107,7 @@ class AnswerWait:
             await self._decide(action, answer is Answer.APPROVE, f"{CLIENT}{name}")
 
     @contextmanager
-    def attended(self, action_id: str) -> Iterator[_Waiters]:
+    def count_waiter(self, action_id: str) -> Iterator[_Waiters]:
         """Count a call as waiting for the action."""
         waiters = self._waiters.setdefault(action_id, _Waiters())
         waiters.calls += 1

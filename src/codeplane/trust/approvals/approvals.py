@@ -29,7 +29,7 @@ from codeplane.trust.approvals.action import Action, ActionStatus, kind_of
 from codeplane.trust.approvals.action_errors import check_approved, pending_error, refuse_rejected, settled_error
 from codeplane.trust.approvals.action_store import ActionStore, escape_like
 from codeplane.trust.approvals.answer_wait import AnswerWait, question_text
-from codeplane.trust.approvals.events import ApprovalEvents, expiring, forget_event
+from codeplane.trust.approvals.events import ApprovalEvents, expiring_event, forget_event
 from codeplane.trust.approvals.remembered_answer import RememberedAnswer, RememberedAnswers
 from codeplane.trust.approvals.table import APPROVED, REJECTED
 from codeplane.trust.clients.registry import ClientRegistry
@@ -78,7 +78,7 @@ class Approvals:
             action = await self.get(action.action_id)
         return self._check_approved(action, question)
 
-    async def waiting(self, question: Question) -> tuple[str, str] | None:
+    async def find_equal_action(self, question: Question) -> tuple[str, str] | None:
         """The open action and key of an equal outward call of the same caller, or None.
 
         ApprovalPending while that call itself still waits: only one of equal calls waits.
@@ -170,7 +170,7 @@ class Approvals:
         now = self._clock.now_ns()
         return sum(int(str(expires_ns)) > now for _, expires_ns in rows)
 
-    async def pending(self) -> int:
+    async def count_pending(self) -> int:
         """How many actions wait for a decision."""
         return await self._store.count_open()
 
@@ -181,7 +181,7 @@ class Approvals:
             await self._expire(action)
         notice_ns = int(self._config.expiring_soon_minutes * _MINUTE_NS)
         reminders = [
-            expiring(action)
+            expiring_event(action)
             for action in await self._store.list_unreminded(now + notice_ns)
             # An action with less time than that would be reminded of as soon as it is proposed.
             if now > action.created_ns
@@ -233,7 +233,7 @@ class Approvals:
             if answer is not None:
                 drafts.append(self._events.remembered_approval_event(action_id, answer, call.correlation))
             # Its caller is here when a remembered answer approves it at once.
-            with self._wait.attended(action_id):
+            with self._wait.count_waiter(action_id):
                 await self._log.append(drafts, expect={action_stream(action_id): 0})
             return await self.get(action_id)
 
@@ -242,7 +242,7 @@ class Approvals:
         if question.decision.person_only:
             return None
         call = question.call
-        return await self._remembered.covering(
+        return await self._remembered.find_answer(
             kind=kind_of(question), actor=str(call.actor), task_id=call.task.task_id if call.task else None
         )
 

@@ -141,7 +141,7 @@ def forget_event(answer_id: str, by: str) -> Draft:
     return Draft(stream=STREAM, type=FORGOTTEN, payload=payload, actor=by)
 
 
-def expiring(action: Action) -> Draft:
+def expiring_event(action: Action) -> Draft:
     """The reminder of an action that is about to expire."""
     payload: JsonObject = {**action_ids(action), "summary": action.summary, "expires_ns": action.expires_ns}
     return Draft(

@@ -122,7 +122,7 @@ class ApprovalOperations:
         if not (request.trust or request.for_task):
             return view
         task_id = action.task_id if request.for_task and not request.trust else None
-        answer = await self._remembered.covering(kind=action.kind, actor=str(action.actor), task_id=task_id)
+        answer = await self._remembered.find_answer(kind=action.kind, actor=str(action.actor), task_id=task_id)
         return view.model_copy(update={"remembered": None if answer is None else RememberedView.of(answer)})
 
     @operation("approval.reject", risk=Risk.WRITE, people=True)
@@ -135,7 +135,7 @@ class ApprovalOperations:
         return ActionView.of(action)
 
     @operation("approval.trusted", risk=Risk.READ)
-    async def trusted(self, call: Call, request: Request) -> RememberedList:
+    async def list_remembered(self, call: Call, request: Request) -> RememberedList:
         """The answers that are remembered, and until when."""
         answers = await self._remembered.all(_MAX_REMEMBERED)
         return RememberedList(items=tuple(map(RememberedView.of, answers)))

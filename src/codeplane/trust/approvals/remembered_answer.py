@@ -79,7 +79,7 @@ class RememberedAnswers:
         self._log = log
         self._clock = clock
 
-    async def covering(self, *, kind: str, actor: str, task_id: str | None) -> RememberedAnswer | None:
+    async def find_answer(self, *, kind: str, actor: str, task_id: str | None) -> RememberedAnswer | None:
         """The newest answer that covers a kind of call by an actor, for the task or for all."""
         rows = await self._log.select(
             f"""SELECT {_COLUMNS} FROM remembered WHERE kind = ? AND actor = ?

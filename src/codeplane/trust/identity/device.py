@@ -99,7 +99,7 @@ class DeviceTable:
         )
 
     @staticmethod
-    def changed(device: Device, event: Event) -> Device:
+    def apply_change(device: Device, event: Event) -> Device:
         """The device after an event that changes it, as `apply` changes its row."""
         fact = event.payload
         if event.type == ROTATED:

@@ -186,7 +186,7 @@ class Devices:
         if event.type == PAIRED:
             self._put(DeviceTable.from_fact(event.payload))
         elif (device := self._by_id.get(str(event.payload["device_id"]))) is not None:
-            self._put(DeviceTable.changed(device, event))
+            self._put(DeviceTable.apply_change(device, event))
         if event.type == REVOKED:
             self._changes.notify()
 

@@ -124,7 +124,7 @@ class CommandCheck:
             raise InvalidArgument("command is blank")
         cwd = self._folder(request.cwd)
         enclosed = config.sandbox != "off"
-        if enclosed and (why := self._sandbox.missing()):
+        if enclosed and (why := self._sandbox.unavailable_reason()):
             raise SandboxMissing(
                 f"{why}, and shell commands run only in a sandbox",
                 hint="install bubblewrap, or let the owner set shell.sandbox: off in .codeplane/config.yaml",

@@ -10,7 +10,7 @@ MARK = "CODEPLANE_SHELL_COMMAND"
 class ShellSandbox(Protocol):
     """Runs commands in a sandbox."""
 
-    def missing(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why it cannot be used here, or an empty string; determined once. Blocks."""
         ...
 

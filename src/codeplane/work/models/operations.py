@@ -172,7 +172,7 @@ class ModelOperations:
 
     def _provider(self, entry: ProviderEntry) -> ProviderView:
         config = entry.config
-        names = [name for name in self._routes.listed() if name.startswith(f"{config.name}/")]
+        names = [name for name in self._routes.model_names() if name.startswith(f"{config.name}/")]
         refused = [f"{config.name}/{model}" for model in config.models if f"{config.name}/{model}" not in names]
         problems: list[str] = []
         if entry.missing_key:

@@ -85,9 +85,9 @@ class Routes:
     @property
     def default(self) -> str:
         """The model of calls that name none; empty when there is none."""
-        return self._config.default or next(iter(self.listed()), "")
+        return self._config.default or next(iter(self.model_names()), "")
 
-    def listed(self) -> list[str]:
+    def model_names(self) -> list[str]:
         """The models on the owner's list, by name; patterns in it stand for those that the providers name."""
         named = [f"{entry.config.name}/{model}" for entry in self.entries.values() for model in entry.config.models]
         exact = [name for name in self._config.allow if "*" not in name]
@@ -130,7 +130,7 @@ class Routes:
         provider, _, model = name.partition("/")
         entry = self.entries.get(provider)
         if entry is None or not model or not self.is_allowed(name):
-            listed = self.listed()
+            listed = self.model_names()
             raise ProviderDenied(
                 f"{name[:200]!r} is not on the owner's list of models",
                 hint=f"ask one of: {', '.join(listed[:_SHOWN])}" if listed else ADD_HINT,
@@ -161,7 +161,7 @@ class Routes:
                 if not self.is_allowed(name):
                     raise ConfigInvalid(
                         f"{setting} names {name!r}, which is not among the models that may be asked",
-                        hint=f"use one of: {', '.join(self.listed()[:_SHOWN]) or 'none is configured'}",
+                        hint=f"use one of: {', '.join(self.model_names()[:_SHOWN]) or 'none is configured'}",
                     )
 
 

@@ -72,7 +72,7 @@ class ModelUsage:
         self._clock = clock
         self.ceilings = ceilings
 
-    async def used(self, scope: str, name: str) -> Used:
+    async def usage_of(self, scope: str, name: str) -> Used:
         """What all models together were used for."""
         ((calls, failures, tokens, micro_usd, unpriced),) = await self._tables.select(
             """SELECT total(calls), total(failures), total(input_tokens) + total(output_tokens), total(cost_micro_usd),
@@ -89,7 +89,7 @@ class ModelUsage:
 
     async def today(self) -> Used:
         """What was used since midnight UTC."""
-        return await self.used(DAY, day_of(self._clock.now_ns()))
+        return await self.usage_of(DAY, day_of(self._clock.now_ns()))
 
     async def check(self, call: Call) -> None:
         """Raise ModelCeilingReached when the turn, thread or day has used up what it may."""
@@ -101,7 +101,7 @@ class ModelUsage:
         ):
             if name is None or not (usd or tokens):
                 continue
-            used = await self.used(scope, name)
+            used = await self.usage_of(scope, name)
             for unit, limit, spent, shown in (
                 ("usd", usd, used.micro_usd / MICRO, f"${used.micro_usd / MICRO:.4f} of ${usd:g}"),
                 ("tokens", float(tokens), float(used.tokens), f"{used.tokens:,} of {tokens:,} tokens"),

@@ -29,7 +29,7 @@ class Clashes:
 
     def is_possible(self, path: str, new: str) -> bool:
         """Whether anything at all has the new name."""
-        return bool(self._view.holding(new))
+        return bool(self._view.files_with(new))
 
     def at(self, path: str, meant: Sequence[Bound], new: str) -> Bound | None:
         """Return what a new name means already where one of these symbols is named, or what the linker takes for it."""
@@ -58,7 +58,7 @@ class Clashes:
         if key not in self._from_outside:
             includes = self._declarations.includes(path)
             files = {path, *(includes.includers(path) if includes is not None else ())}
-            used = (file for file in sorted(files & set(self._view.holding(new))) if self._uses_outside(file, new))
+            used = (file for file in sorted(files & set(self._view.files_with(new))) if self._uses_outside(file, new))
             self._from_outside[key] = next((Bound(file, 0, new) for file in used), None)
         return self._from_outside[key]
 

@@ -113,7 +113,7 @@ class Classes:
             return []
         found: list[Bound] = []
         for scope in _with_unnamed(facts, self._view.text(body.path), body.scope):
-            there = [facts.definitions[index] for index in facts.defining(scope, name)]
+            there = [facts.definitions[index] for index in facts.definitions_in(scope, name)]
             if any(definition.kind != "macro" and not self._is_friend(body.path, definition) for definition in there):
                 found.append(Bound(body.path, scope, name))
         if found and facts.language != "c":
@@ -213,7 +213,7 @@ class Classes:
 
     def _derived_bodies(self, body: Body) -> Iterator[Body]:
         of = self.name_of(body)
-        for path in self._view.holding(of.name) if of is not None else ():
+        for path in self._view.files_with(of.name) if of is not None else ():
             facts = self._view.facts(path)
             if of is None or facts is None or facts.language != "cpp":
                 continue

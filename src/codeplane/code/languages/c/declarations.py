@@ -125,7 +125,7 @@ class Declarations:
         groups = {declaration.bound: {declaration.bound} for declaration in found}
         if len(found) > 1:
             files = {declaration.bound.file for declaration in found}
-            for path in self._view.holding(name):
+            for path in self._view.files_with(name):
                 seen = self._reachable_files(path) & files
                 if not seen:
                     continue

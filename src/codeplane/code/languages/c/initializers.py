@@ -30,7 +30,7 @@ class Initializers:
         if of is None:
             return None
         if designator.type == "subscript_designator":
-            return of.pointing(-1)
+            return of.with_pointers(-1)
         field = designator.named_child(0)
         name = (field.text or b"").decode("utf-8", "replace") if field is not None else ""
         bounds = self._names.member(of, name, False)
@@ -47,7 +47,7 @@ class Initializers:
             case "initializer_list":
                 outer = self._value_type(path, around) if around is not None else None
                 # A list without a name in a struct is for a field by its position.
-                return outer.pointing(-1) if outer is not None and outer.pointers > 0 else None
+                return outer.with_pointers(-1) if outer is not None and outer.pointers > 0 else None
             case "initializer_pair":
                 list_around = around.parent if around is not None else None
                 of = self._value_type(path, list_around) if list_around is not None else None

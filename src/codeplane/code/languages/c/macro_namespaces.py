@@ -36,7 +36,7 @@ class MacroNamespaces:
             )
             self._known[name] = any(
                 b"#" in (text := self._view.text(path)) and opens.search(text) is not None
-                for path in self._view.holding(name)
+                for path in self._view.files_with(name)
             )
         return self._known[name]
 

@@ -34,7 +34,7 @@ class Macros:
     def pasting_macro(self, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where `##` makes a name from parts, or other names from one that is used at these places."""
         for part, pattern in _parts(name):
-            for path in self._view.holding(part):
+            for path in self._view.files_with(part):
                 facts = self._view.facts(path)
                 made = pattern.search(self._view.text(path)) if facts is not None and facts.language in _READ else None
                 if made is not None:
@@ -78,7 +78,7 @@ class Macros:
         self._given[macro, position] = ()
         found: list[Type] = []
         pattern = re.compile(rb"(?<![\w#])(#[ \t]*define[ \t]+)?\b%s[ \t]*\(" % macro.encode())
-        for path in self._view.holding(macro):
+        for path in self._view.files_with(macro):
             facts, text = self._view.facts(path), self._view.text(path)
             for call in pattern.finditer(text) if facts is not None and facts.language in _READ else ():
                 at = call.end() - 1

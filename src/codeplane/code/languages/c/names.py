@@ -250,7 +250,9 @@ class CNames(MemberResolver):
             return Meaning(entities=found.entities, certain=found.certain, how="member")
         if enums := [scope for owner in owners for scope in self._enum_scopes(owner)]:
             found_in = [
-                enum for enum in enums if (there := self._view.facts(enum.file)) and there.defining(enum.scope, name)
+                enum
+                for enum in enums
+                if (there := self._view.facts(enum.file)) and there.definitions_in(enum.scope, name)
             ]
             return self._of_bounds(tuple(Bound(enum.file, enum.scope, name) for enum in found_in), how="member")
         space = self._namespaces.resolve_namespace(
@@ -292,7 +294,7 @@ class CNames(MemberResolver):
                 return brought
             if around.kind in _LOCAL and rows:
                 first = min(facts.bind_at(row) for row in rows)
-                is_macro = any(facts.definitions[index].kind == "macro" for index in facts.defining(scope, name))
+                is_macro = any(facts.definitions[index].kind == "macro" for index in facts.definitions_in(scope, name))
                 if is_macro:
                     return self._of_group(Bound(path, scope, name))
                 if offset >= first or any(facts.bind_reason(row) == _PARAM for row in rows):

@@ -83,7 +83,7 @@ class CRelatives:
         text, scope = self._view.text(body.path), facts.scopes[body.scope]
         heads = [
             text[facts.definitions[index].start : facts.definitions[index].end].partition(b"{")[0]
-            for index in facts.defining(body.scope, name)
+            for index in facts.definitions_in(body.scope, name)
         ]
         if any(re.search(rb"\b(?:virtual|override|final)\b", head) for head in heads):
             return True

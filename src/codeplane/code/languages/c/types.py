@@ -37,7 +37,7 @@ class Type(Struct, frozen=True):
     node: Node
     pointers: int = 0
 
-    def pointing(self, more: int) -> "Type":
+    def with_pointers(self, more: int) -> "Type":
         """Return the type with more or fewer pointers."""
         return Type(self.path, self.node, self.pointers + more)
 
@@ -88,7 +88,7 @@ class Types:
                     return None
                 if sign.type == "*":
                     return self._pointee(found)
-                return found.pointing(1)
+                return found.with_pointers(1)
             case "subscript_expression":
                 return self.element(self.of(path, node.child_by_field_name("argument")))
             case "cast_expression" | "compound_literal_expression":
@@ -160,7 +160,7 @@ class Types:
         if called is None or given is None or _text(called) not in ("make_unique", "make_shared"):
             return None
         made = read_type_descriptor(path, given.named_child(0))
-        return made.pointing(1) if made is not None else None
+        return made.with_pointers(1) if made is not None else None
 
     def _of_library(self, of: Type, name: str, arrow: bool) -> Type | None:
         template, given = arguments(of)
@@ -174,7 +174,7 @@ class Types:
             return self.element(of)
         return None
 
-    def unaliased(self, of: Type) -> Type:
+    def resolve_alias(self, of: Type) -> Type:
         """Return what a name that stands for another type means, with its pointers."""
         for _ in range(_MAX_ALIASES):
             if of.node.type not in ("type_identifier", "qualified_identifier") or arguments(of)[1]:
@@ -184,19 +184,19 @@ class Types:
             meant = self.declared_type(bounds[0]) if kinds == {"type"} else None
             if meant is None or meant.node == of.node:
                 break
-            of = meant.pointing(of.pointers)
+            of = meant.with_pointers(of.pointers)
         return of
 
     def _pointee(self, of: Type) -> Type | None:
-        of = self.unaliased(of)
+        of = self.resolve_alias(of)
         if of.pointers == 0:
             template, given = arguments(of)
             return read_type_descriptor(of.path, given[0]) if template in _POINTERS and given else None
-        return of.pointing(-1)
+        return of.with_pointers(-1)
 
     def pointee(self, of: Type) -> Type:
         """Return what `->` reads from: the thing behind a library's pointer."""
-        of = self.unaliased(of)
+        of = self.resolve_alias(of)
         template, given = arguments(of)
         inner = (
             read_type_descriptor(of.path, given[0]) if of.pointers == 0 and template in _POINTERS and given else None
@@ -207,9 +207,9 @@ class Types:
         """Return the type of the items of an array or of a library's container."""
         if of is None:
             return None
-        of = self.unaliased(of)
+        of = self.resolve_alias(of)
         if of.pointers:
-            return of.pointing(-1)
+            return of.with_pointers(-1)
         template, given = arguments(of)
         if template in _LISTS and given:
             return read_type_descriptor(of.path, given[0])
@@ -265,7 +265,7 @@ class Types:
             return read_type_descriptor(path, written)
         if written.type == "macro_type_specifier":
             inner = read_type_descriptor(path, written.child_by_field_name("type"))
-            return inner.pointing(pointers) if inner is not None else None
+            return inner.with_pointers(pointers) if inner is not None else None
         return Type(path, written, pointers)
 
 
@@ -285,7 +285,7 @@ def read_type_descriptor(path: str, node: Node | None) -> Type | None:
 
 def _read_pointers(path: str, node: Node, more: int) -> Type | None:
     found = read_type_descriptor(path, node)
-    return found.pointing(more) if found is not None else None
+    return found.with_pointers(more) if found is not None else None
 
 
 def arguments(of: Type) -> tuple[str, list[Node]]:

@@ -104,7 +104,7 @@ class CSharpClasses:
         """Return what the parts of a type declare under a name; without kinds, its members that are no types."""
         found = []
         for path, facts, body in self.bodies(of):
-            for index in facts.defining(body, name):
+            for index in facts.definitions_in(body, name):
                 definition = facts.definitions[index]
                 if definition.kind in kinds if kinds is not None else definition.kind not in _NO_MEMBERS:
                     found.append((Bound(path, body, name), definition))
@@ -120,7 +120,7 @@ class CSharpClasses:
             else Bound(path, scope, "")
         )
 
-    def enclosing(self, path: str, offset: int) -> list[Bound]:
+    def enclosing_types(self, path: str, offset: int) -> list[Bound]:
         """Return the types around a place, the innermost first."""
         facts = self._view.facts(path)
         found = []
@@ -188,7 +188,7 @@ class CSharpClasses:
     def _global_usings(self) -> list[Import]:
         if self._global is None:
             self._global = []
-            for path in self._view.holding("global"):
+            for path in self._view.files_with("global"):
                 facts = self._view.facts(path) if path.endswith(".cs") else None
                 for import_ in facts.imports if facts is not None else ():
                     if self._view.text(path)[import_.at : import_.at + 12].startswith(b"global"):

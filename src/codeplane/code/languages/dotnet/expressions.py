@@ -48,10 +48,10 @@ class CSharpExpressions(CSharpLookup):
                 found = self.resolve_bare_name(path, node.start_byte, text(node))
                 return self.of_found(found) if found is not None and found.certain else None
             case "this":
-                around = self._classes.enclosing(path, node.start_byte)
+                around = self._classes.enclosing_types(path, node.start_byte)
                 return self.this(around[0]) if around else None
             case "base":
-                around = self._classes.enclosing(path, node.start_byte)
+                around = self._classes.enclosing_types(path, node.start_byte)
                 supers = self._classes.supers_of(self.this(around[0])) if around else []
                 return supers[0] if supers else None
             case "member_access_expression" | "conditional_access_expression":
@@ -325,7 +325,7 @@ class CSharpExpressions(CSharpLookup):
                 at = listed.named_children.index(parent) if listed is not None else 0
                 return self._of_lambda(path, listed, at)
             case "enum_member_declaration":
-                around = self._classes.enclosing(path, node.start_byte)
+                around = self._classes.enclosing_types(path, node.start_byte)
                 return Type(around[0]) if around else None
             case "parameter_list":
                 return self._classes.read(path, written)

@@ -56,7 +56,7 @@ class CSharpLookup(ABC):
         return None if certain else Found((), False)
 
     def _is_variable(self, path: str, facts: Facts, scope: int, name: str) -> bool:
-        if any(facts.definitions[index].kind == "function" for index in facts.defining(scope, name)):
+        if any(facts.definitions[index].kind == "function" for index in facts.definitions_in(scope, name)):
             return True
         rows = (row for row in facts.rows(scope, name) if facts.bind_reason(row) in _VARIABLES)
         return any(not self._classes.is_parameter(path, facts.bind_at(row), name) for row in rows)

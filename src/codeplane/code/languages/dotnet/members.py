@@ -49,7 +49,7 @@ class CSharpMembers(MemberResolver):
         if parent.type in CLASS_NODES and is_name:
             return _meaning_of(self._classes.parts(Bound(path, facts.scope_at(parent.start_byte), name)), "type")
         if parent.type in ("constructor_declaration", "destructor_declaration"):
-            around = self._classes.enclosing(path, offset)
+            around = self._classes.enclosing_types(path, offset)
             return _meaning_of(self._classes.parts(around[0]) if around else (), "type")
         if parent.type in _DECLARED and is_name:
             return self._of_definition(path, facts, offset, name)
@@ -113,7 +113,7 @@ class CSharpMembers(MemberResolver):
     def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
         """Return what a new name would mean already at the place of a name without a receiver."""
         facts = self._view.facts(path)
-        now = self.meaning(path, facts, offset, name) if facts is not None and self._view.holding(new) else None
+        now = self.meaning(path, facts, offset, name) if facts is not None and self._view.files_with(new) else None
         mine = next((entity for entity in now.entities if isinstance(entity, Bound)), None) if now is not None else None
         node = self._view.node(path, offset, offset + len(name.encode()))
         parent = node.parent if node is not None else None
@@ -132,9 +132,9 @@ class CSharpMembers(MemberResolver):
         """Return the members that are renamed with one."""
         return self._relatives.of(member)
 
-    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+    def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
         """Return what an import brings: a using of a namespace brings no name of its own."""
-        return self._classes.resolve_full_name(one.source) if one.alias else ()
+        return self._classes.resolve_full_name(import_.source) if import_.alias else ()
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its namespaces and usings."""

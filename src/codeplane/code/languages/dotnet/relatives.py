@@ -53,7 +53,7 @@ class CSharpRelatives:
     def _by_ending(self, name: str) -> str:
         """Return why a type cannot be renamed by its whole name alone: attributes are written without their ending."""
         short = name.removesuffix(_ATTRIBUTE)
-        used = short not in ("", name) and any(path.endswith((".cs", ".csx")) for path in self._view.holding(short))
+        used = short not in ("", name) and any(path.endswith((".cs", ".csx")) for path in self._view.files_with(short))
         return f"attributes that are written {short}" if used else ""
 
     def below(self, of: Bound) -> list[Bound]:
@@ -65,7 +65,7 @@ class CSharpRelatives:
 
     def _find_below(self, of: Bound) -> Iterator[Bound]:
         parts, name = self._classes.parts(of), of.name.encode()
-        for path in self._view.holding(of.name):
+        for path in self._view.files_with(of.name):
             facts = self._view.facts(path) if path.endswith((".cs", ".csx")) else None
             content = self._view.text(path) if facts is not None else b""
             for definition in facts.definitions if facts is not None else ():
@@ -98,7 +98,7 @@ class CSharpRelatives:
         """Return what from outside asks for a member of a name; empty if nothing does."""
         if name in OBJECT_MEMBERS:
             return "object"
-        if name in BY_PATTERN or (name in QUERY and self._view.holding("from")):
+        if name in BY_PATTERN or (name in QUERY and self._view.files_with("from")):
             return "the language, which looks for that name"
         for of in family:
             mine = [(bound.file, definition) for bound, definition in self._classes.declarations(of, name)]

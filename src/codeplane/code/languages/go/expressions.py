@@ -222,7 +222,7 @@ class Expressions:
             explicit = self._types.arguments(Type(path, written))
             argument = self.of(path, node.child_by_field_name("operand"))
             return self._result(Type(of.path, of.node, given=infer(self._types, of, explicit, [argument])), result)
-        return self._result(self._types.underlying(self._types.element(of)), result)
+        return self._result(self._types.underlying_type(self._types.element(of)), result)
 
     def _of_call(self, path: str, node: Node, result: int) -> Type | None:
         function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -249,7 +249,7 @@ class Expressions:
         if inner.type == "unary_expression":
             return Type(path, inner)
         if called.node.type not in FUNCTIONS:
-            return self._result(self._types.underlying(called), result)
+            return self._result(self._types.underlying_type(called), result)
         if called.given or called.node.child_by_field_name("type_parameters") is None:
             return self._result(called, result)
         explicit = node.child_by_field_name("type_arguments")
@@ -292,7 +292,7 @@ class Expressions:
         if keyed is not None and keyed.type == "keyed_element" and keyed.parent is not None:
             outer = self.literal_type(path, keyed.parent)
             if keyed.child_by_field_name("key") == around:
-                under = self._types.underlying(outer)
+                under = self._types.underlying_type(outer)
                 return under.at(under.node.child_by_field_name("key")) if under is not None else None
             return self._types.element(outer)
         return self._types.element(self.literal_type(path, keyed)) if keyed is not None else None

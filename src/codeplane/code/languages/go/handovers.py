@@ -52,7 +52,7 @@ class Handovers:
             beside = packages.beside(of.path) if packages is not None else [of.path]
             found |= dict.fromkeys(beside)
             for name in self._sources(entity) if isinstance(entity, Bound) else ():
-                found |= dict.fromkeys(path for path in self._view.holding(name) if path.endswith(".go"))
+                found |= dict.fromkeys(path for path in self._view.files_with(name) if path.endswith(".go"))
         return [path for path in found if self._imports_foreign(path)]
 
     def _sources(self, entity: Bound) -> list[str]:
@@ -111,7 +111,7 @@ class Handovers:
             values = [argument for argument in arguments if taken and argument.type not in _PLAIN]
             yield from ((taken, self._expressions.of(path, value)) for value in values)
             return
-        of = called if called.node.type in FUNCTIONS else self._types.underlying(called)
+        of = called if called.node.type in FUNCTIONS else self._types.underlying_type(called)
         if called.path == path and function is not None and called.node.id == function.id:
             yield from self._foreign_uses(path, [called], arguments)
         elif of is not None and of.node.type in FUNCTIONS:
@@ -143,7 +143,7 @@ class Handovers:
     def _by_literal(self, path: str, node: Node) -> Iterator[tuple[str, Type | None]]:
         of = self._expressions.literal_type(path, node)
         package = self._foreign(of)
-        under = self._types.underlying(of)
+        under = self._types.underlying_type(of)
         for child in node.named_children:
             value = child.child_by_field_name("value") if child.type == "keyed_element" else child
             children = value.named_children if value is not None and value.type == "literal_element" else [value]

@@ -41,13 +41,13 @@ def _unify(types: GoTypes, pattern: Type | None, of: Type | None, found: dict[st
     if node.type in ("slice_type", "array_type", "channel_type", "map_type"):
         part = node.child_by_field_name("element") or node.child_by_field_name("value")
         _unify(types, pattern.at(part), types.element(of), found, depth + 1)
-        under = types.underlying(of)
+        under = types.underlying_type(of)
         if node.type == "map_type" and under is not None:
             key = under.at(under.node.child_by_field_name("key"))
             _unify(types, pattern.at(node.child_by_field_name("key")), key, found, depth + 1)
         return
     if node.type == "function_type":
-        under = of if not of.items and of.node.type in FUNCTIONS else types.underlying(of)
+        under = of if not of.items and of.node.type in FUNCTIONS else types.underlying_type(of)
         if under is not None and under.node.type in FUNCTIONS:
             for listed in (parameters, results):
                 for left, right in zip(listed(pattern), listed(under), strict=False):

@@ -60,7 +60,7 @@ class GoMembers(MemberResolver):
         """Return what the key of a literal means: a field of a struct; in a map it is a name like any other."""
         value = keyed.parent
         of = self._expressions.literal_type(path, value) if value is not None else None
-        under = self._types.underlying(of)
+        under = self._types.underlying_type(of)
         if under is not None and under.node.type != "struct_type":
             return None
         entity = self._types.named_type(of)

@@ -152,7 +152,7 @@ class MethodSets:
         return self._members.bound_at(of.path, name) if name is not None else None
 
     def _embedders(self, of: Bound) -> Iterator[tuple[Bound, Type]]:
-        for path in self._view.holding(of.name):
+        for path in self._view.files_with(of.name):
             facts = self._view.facts(path) if path.endswith(".go") else None
             for definition in facts.definitions if facts is not None else ():
                 if definition.kind not in ("struct", "interface"):
@@ -173,7 +173,7 @@ class MethodSets:
         foreign: list[Type] = []
         whole = depth < _MAX_EMBEDDING
         for _, inner in self._members.embedded_types(of):
-            under = self._types.underlying(inner)
+            under = self._types.underlying_type(inner)
             if isinstance(self._types.named_type(inner), Outside):
                 foreign.append(inner)
             elif under is None or under.node.type != "interface_type" or not whole:
@@ -241,7 +241,7 @@ class MethodSets:
 
     def _overrides(self, of: Type, name: str) -> str:
         """Return the embedded type from outside that a method may hide the one of."""
-        under = self._types.underlying(of)
+        under = self._types.underlying_type(of)
         for _, inner in (
             self._members.embedded_types(under) if under is not None and under.node.type == "struct_type" else ()
         ):

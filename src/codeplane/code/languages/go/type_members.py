@@ -64,7 +64,7 @@ class TypeMembers:
                 if isinstance(entity, Outside) and head is not None:
                     here += [entity] if may_have(self._types.full_name(head), name) else []
                     continue
-                under = self._types.underlying(head)
+                under = self._types.underlying_type(head)
                 if head is None or (under is None and not isinstance(entity, Bound)):
                     unread = True
                     continue
@@ -103,7 +103,7 @@ class TypeMembers:
             found += self._methods(head, twin, name)
             literal = self._types.literal(twin)
             if twin != entity and literal is not None:
-                other = self._in_literal(self._types.underlying(literal[0]), name)
+                other = self._in_literal(self._types.underlying_type(literal[0]), name)
                 found += [other] if other is not None else []
         inner = self._in_literal(under, name)
         found = [inner, *found] if inner is not None else found

@@ -240,7 +240,7 @@ class GoTypes:
         name = text_of(of.node).rpartition(".")[2]
         return f"{found.source}.{name}" if isinstance(found, Outside) and found.source != name else name
 
-    def underlying(self, of: Type | None) -> Type | None:
+    def underlying_type(self, of: Type | None) -> Type | None:
         """Return the type literal that a type stands for, through pointers and the names of types."""
         for _ in range(MAX_DEPTH):
             of = self.head(of)
@@ -257,7 +257,7 @@ class GoTypes:
         """Return the type of the items of a list, map or channel."""
         if of is not None and (of.items or of.outside):
             return Type(of.path, of.node, given=of.given, outside=of.outside)
-        under = self.underlying(of)
+        under = self.underlying_type(of)
         if under is None:
             return None
         return under.at(under.node.child_by_field_name("element") or under.node.child_by_field_name("value"))
@@ -266,7 +266,7 @@ class GoTypes:
         """Return what ranging over a value gives first or second."""
         if of is not None and of.outside:
             return of
-        under = self.underlying(of)
+        under = self.underlying_type(of)
         if position == 1 and (under is None or under.node.type not in FUNCTIONS):
             return self.element(of)
         if under is None:
@@ -276,7 +276,7 @@ class GoTypes:
         if under.node.type in FUNCTIONS:
             # An iterator: the function that it is given says what there is.
             given = parameters(under)
-            taken = self.underlying(given[0]) if given else None
+            taken = self.underlying_type(given[0]) if given else None
             listed = parameters(taken) if taken is not None and taken.node.type in FUNCTIONS else []
             return listed[position] if position < len(listed) else None
         return under.at(under.node.child_by_field_name("key"))

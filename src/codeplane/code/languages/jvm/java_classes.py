@@ -110,7 +110,7 @@ class JavaClasses:
         for import_ in brought:
             if "static" not in import_.kind:
                 return self.resolve_import(import_)
-        if any(facts.definitions[index].kind in TYPES for index in facts.defining(0, name)):
+        if any(facts.definitions[index].kind in TYPES for index in facts.definitions_in(0, name)):
             return (Bound(path, 0, name),)
         for import_ in brought:
             types = [
@@ -133,7 +133,7 @@ class JavaClasses:
             if index >= 0 and offset < facts.definitions[index].body and facts.definitions[index].kind in TYPES:
                 return None
             return self.nested_type(of, name)
-        if any(facts.definitions[index].kind in TYPES for index in facts.defining(scope, name)):
+        if any(facts.definitions[index].kind in TYPES for index in facts.definitions_in(scope, name)):
             return here
         params = (row for row in rows if _is_param(facts, row))
         return here if any(self.is_variable_of_type(path, facts.bind_at(row), name) for row in params) else None
@@ -169,7 +169,7 @@ class JavaClasses:
             else Bound(path, scope, "")
         )
 
-    def enclosing(self, path: str, offset: int) -> list[Bound]:
+    def enclosing_classes(self, path: str, offset: int) -> list[Bound]:
         """Return the classes around a place, the innermost first; those whose head it is in are left out."""
         facts = self._view.facts(path)
         found = []
@@ -197,7 +197,7 @@ class JavaClasses:
         """Return what a class itself declares under a name."""
         facts, body = self._view.facts(of.file), self.body(of)
         return (
-            [facts.definitions[index] for index in facts.defining(body, name)]
+            [facts.definitions[index] for index in facts.definitions_in(body, name)]
             if facts is not None and body >= 0
             else []
         )

@@ -82,7 +82,7 @@ class JavaLookup(ABC):
     def bare_method(self, path: str, offset: int, name: str, arguments: Node | None) -> Found | None:
         """Return the method that a call without a receiver means."""
         certain = True
-        for of in self._classes.enclosing(path, offset):
+        for of in self._classes.enclosing_classes(path, offset):
             found = self.method(path, Type(of), name, arguments)
             if found.bounds:
                 return Found(found.bounds, certain and found.certain, found.owner)

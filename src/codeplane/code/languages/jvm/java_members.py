@@ -42,7 +42,7 @@ class JavaMembers(MemberResolver):
         if parent.type in CLASS_NODES or parent.type in _METHODS or parent.type == "enum_constant":
             return self._of_definition(path, facts, offset, name) if is_name else self._of_expression(path, node)
         if parent.type in _CONSTRUCTORS:
-            around = self._classes.enclosing(path, offset)
+            around = self._classes.enclosing_classes(path, offset)
             return _meaning_of(around[:1], "type")
         if parent.type == "method_invocation" and is_name:
             return self._of_found(
@@ -71,7 +71,7 @@ class JavaMembers(MemberResolver):
         """Return what a new name would mean already at the place of a name without a receiver."""
         node = self._view.node(path, offset, offset + len(name.encode()))
         parent, facts = node.parent if node is not None else None, self._view.facts(path)
-        if node is None or parent is None or facts is None or not self._view.holding(new):
+        if node is None or parent is None or facts is None or not self._view.files_with(new):
             return None
         if parent.type in CLASS_NODES and facts.scope_at(parent.start_byte) == 0:
             return self._hidden_type(path, new)
@@ -92,7 +92,7 @@ class JavaMembers(MemberResolver):
     def _hidden_type(self, path: str, new: str) -> Bound | None:
         """Return a type from outside, such as `String`, that files of a package would no longer mean by its name."""
         word = re.compile(rb"\b%s\b" % re.escape(new.encode()))
-        for other in self._view.holding(new):
+        for other in self._view.files_with(new):
             facts = self._view.facts(other) if other.endswith(".java") else None
             if facts is None or facts.rows(0, new) or self._classes.package(other) != self._classes.package(path):
                 continue
@@ -123,9 +123,9 @@ class JavaMembers(MemberResolver):
         """Return the members that are renamed with one."""
         return self._relatives.of(member)
 
-    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+    def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
         """Return what an import brings."""
-        return self._classes.resolve_import(one) if one.imported not in ("", "*") else ()
+        return self._classes.resolve_import(import_) if import_.imported not in ("", "*") else ()
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its package and its imports of everything."""
@@ -134,7 +134,7 @@ class JavaMembers(MemberResolver):
 
     def _of_definition(self, path: str, facts: Facts, offset: int, name: str) -> Meaning | None:
         """Return what a declared name means: itself; local variables are left to the rules of scopes."""
-        for index in facts.defining(facts.scope_at(offset), name) or range(len(facts.definitions)):
+        for index in facts.definitions_in(facts.scope_at(offset), name) or range(len(facts.definitions)):
             definition = facts.definitions[index]
             if definition.name_at == offset:
                 return _meaning_of([Bound(path, definition.scope, definition.name)], _side(definition.kind))

@@ -34,7 +34,7 @@ def generator_of_field(view: CodeView, path: str, name: str, marks: set[str]) ->
     # A boolean `isOpen` is set by `setOpen()`.
     stem = name[2:] if name.startswith("is") and name[2:3].isupper() else ""
     called = [f"{prefix}{suffix}" for prefix in _PREFIXES for suffix in (name[:1].upper() + name[1:], stem) if suffix]
-    return _LOMBOK if marks & _ACCESSORS and any(view.holding(accessor) for accessor in called) else ""
+    return _LOMBOK if marks & _ACCESSORS and any(view.files_with(accessor) for accessor in called) else ""
 
 
 def generator_of_method(marks: set[str], owner: set[str]) -> str:

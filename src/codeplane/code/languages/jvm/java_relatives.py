@@ -54,7 +54,7 @@ class JavaRelatives:
     def _as_property(self, name: str) -> str:
         """Return which language may read or set an accessor as a property."""
         stem = next((name[len(prefix) :] for prefix in ("get", "set", "is") if name.startswith(prefix)), "")
-        held = self._view.holding(stem[:1].lower() + stem[1:]) if stem[:1].isupper() else ()
+        held = self._view.files_with(stem[:1].lower() + stem[1:]) if stem[:1].isupper() else ()
         return "Kotlin, which reads it as a property," if any(path.endswith((".kt", ".kts")) for path in held) else ""
 
     def _component(self, member: Bound, facts: Facts) -> Bound | None:
@@ -73,7 +73,7 @@ class JavaRelatives:
             return None
         record = facts.definitions[index]
         kinds = self._types.parameter_types(component.file, record)
-        for position in facts.defining(component.scope, record.name):
+        for position in facts.definitions_in(component.scope, record.name):
             made = Bound(component.file, facts.body_of.get(position, 0), component.name)
             if self._types.parameter_types(made.file, facts.definitions[position]) == kinds and facts.rows(
                 made.scope, made.name
@@ -111,7 +111,7 @@ class JavaRelatives:
 
     def _find_below(self, of: Bound) -> Iterator[Bound]:
         name = of.name.encode()
-        for path in self._view.holding(of.name):
+        for path in self._view.files_with(of.name):
             facts = self._view.facts(path) if path.endswith(".java") else None
             if facts is None:
                 continue

@@ -46,7 +46,7 @@ class JavaTypes(JavaVariables):
                 found = self.variable(path, node.start_byte, text(node))
                 return self.of_found(path, found, node.start_byte) if found is not None and found.certain else None
             case "this":
-                around = self._classes.enclosing(path, node.start_byte)
+                around = self._classes.enclosing_classes(path, node.start_byte)
                 return self._of_this(around[0]) if around else None
             case "super":
                 return self._of_super(path, node)
@@ -76,7 +76,7 @@ class JavaTypes(JavaVariables):
         return Type(of, tuple(Type(parameter) for parameter in self._classes.parameters(of)))
 
     def _of_super(self, path: str, node: Node) -> Type | None:
-        around = self._classes.enclosing(path, node.start_byte)
+        around = self._classes.enclosing_classes(path, node.start_byte)
         if not around:
             return None
         return next(iter(self._classes.supers_of(self._of_this(around[0]))), None)

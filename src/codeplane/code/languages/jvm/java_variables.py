@@ -82,7 +82,7 @@ class JavaVariables(JavaLookup):
             case "inferred_parameters" | "lambda_expression":
                 return self._of_lambda(path, node, parent)
             case "enum_constant":
-                around = self._classes.enclosing(path, node.start_byte)
+                around = self._classes.enclosing_classes(path, node.start_byte)
                 return Type(around[0]) if around else None
             case "variable_declarator":
                 return self._of_declarator(path, parent)

@@ -47,7 +47,7 @@ class KotlinClasses(JavaClasses):
 
     def _type_in(self, path: str, facts: Facts, scope: int, name: str) -> Bound | None:
         here = Bound(path, scope, name)
-        if any(facts.definitions[index].kind in self.kinds for index in facts.defining(scope, name)):
+        if any(facts.definitions[index].kind in self.kinds for index in facts.definitions_in(scope, name)):
             return here
         params = [row for row in facts.rows(scope, name) if facts.bind_reason(row) == _PARAM]
         if any(self.is_variable_of_type(path, facts.bind_at(row), name) for row in params):

@@ -107,7 +107,7 @@ class KotlinMembers(MemberResolver):
     def other_at(self, path: str, offset: int, name: str, new: str) -> Bound | None:
         """Return what a new name would mean already at the place of a name without a receiver."""
         facts = self._view.facts(path)
-        if facts is None or not self._view.holding(new):
+        if facts is None or not self._view.files_with(new):
             return None
         node = self._view.node(path, offset, offset + len(name.encode()))
         now = self.meaning(path, facts, offset, name)
@@ -123,12 +123,12 @@ class KotlinMembers(MemberResolver):
         """Return the members that are renamed with one."""
         return self._relatives.of(member)
 
-    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...]:
+    def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
         """Return what an import brings: types, functions, variables and members of objects of one name."""
-        if one.imported in ("", "*"):
+        if import_.imported in ("", "*"):
             return ()
-        whole = f"{one.source}.{one.imported}"
-        found = (*self._classes.resolve_full_name(whole), *self._types.find_in_source(one.source, one.imported))
+        whole = f"{import_.source}.{import_.imported}"
+        found = (*self._classes.resolve_full_name(whole), *self._types.find_in_source(import_.source, import_.imported))
         return tuple(dict.fromkeys(found)) or (Outside(whole),)
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
@@ -165,7 +165,7 @@ class KotlinMembers(MemberResolver):
         for row in facts.rows(scope := facts.scope_at(offset), name):
             if facts.bind_at(row) == offset:
                 return _meaning_of([Bound(path, scope, name)])
-        for index in facts.defining(scope, name) or range(len(facts.definitions)):
+        for index in facts.definitions_in(scope, name) or range(len(facts.definitions)):
             definition = facts.definitions[index]
             if definition.name_at == offset:
                 return _meaning_of([Bound(path, definition.scope, definition.name)])

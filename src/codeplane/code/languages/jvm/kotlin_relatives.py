@@ -66,7 +66,7 @@ class KotlinRelatives:
     def _aliases(self, of: Bound) -> list[str]:
         """Return the other names that a class has by imports and aliases of types."""
         found = []
-        for path in self._view.holding(of.name):
+        for path in self._view.files_with(of.name):
             facts = self._view.facts(path) if is_kotlin(path) else None
             for import_ in facts.imports if facts is not None else ():
                 if import_.imported == of.name and import_.alias:
@@ -79,7 +79,7 @@ class KotlinRelatives:
     def _heirs(self, of: Bound, name: str) -> list[Bound]:
         found = []
         parts = self._classes.parts(of)
-        for path in self._view.holding(name):
+        for path in self._view.files_with(name):
             facts = self._view.facts(path) if path.endswith((".java", ".kt", ".kts")) else None
             for scope, scope_facts in enumerate(facts.scopes) if facts is not None else ():
                 if scope_facts.kind != "class" or facts is None:

@@ -36,14 +36,14 @@ class JvmMembers(MemberResolver):
         found = self._by_language.get(facts.language) if facts is not None else None
         return found.relatives(member) if found is not None else None
 
-    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
+    def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...] | None:
         """Return what an import brings; None if the general rules decide."""
         found = self._by_language.get(facts.language)
-        return found.resolve_import(path, facts, one) if found is not None else None
+        return found.resolve_import(path, facts, import_) if found is not None else None
 
-    def is_guess(self, path: str, facts: Facts, one: Import) -> bool:
+    def is_guess(self, path: str, facts: Facts, import_: Import) -> bool:
         """Whether several types of the repository have the name that an import names."""
-        found = self.resolve_import(path, facts, one)
+        found = self.resolve_import(path, facts, import_)
         return found is not None and len(found) > 1
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...] | None:

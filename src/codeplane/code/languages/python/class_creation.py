@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from codeplane.code.languages.expression import closing
+from codeplane.code.languages.expression import closing_bracket
 from codeplane.code.languages.python.evidence import decorators
 from codeplane.code.model import Definition, Facts
 
@@ -102,7 +102,7 @@ def _gives_back(facts: Facts, text: bytes, index: int, around: frozenset[int]) -
 
 def _hands_on(text: bytes, opened: int, name: bytes) -> bool:
     """Whether a call is given a name first, or no argument by its place, and nothing comes after it."""
-    closed = closing(text, opened)
+    closed = closing_bracket(text, opened)
     first = re.compile(rb"\(\s*(?:%s\s*[,)]|\*|[\w\x80-\xff]+\s*=(?!=)|\))" % re.escape(name))
     return closed is not None and first.match(text, opened) is not None and _ENDS.match(text, closed + 1) is not None
 

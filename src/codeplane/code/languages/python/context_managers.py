@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-from codeplane.code.languages.expression import InComment, Step, chain_before, closing, plain_type
+from codeplane.code.languages.expression import InComment, Step, chain_before, closing_bracket, plain_type
 from codeplane.code.languages.python.evidence import decorator_names, in_one_statement
 from codeplane.code.languages.python.returns import RETURNS, in_body
 from codeplane.code.model import Definition, Facts
@@ -58,7 +58,7 @@ def returns_self(facts: Facts, text: bytes, index: int, *, is_async: bool) -> bo
     first = _FIRST.match(text, opened) if opened >= 0 else None
     if first is None or text.startswith(b"async", method.start) is not is_async or decorator_names(text, method):
         return False
-    closed = closing(text, opened)
+    closed = closing_bracket(text, opened)
     written = RETURNS.match(text, closed + 1) if closed is not None else None
     if written is not None:
         declared = written[1].strip()
@@ -72,7 +72,7 @@ def yielded_class(text: bytes, definition: Definition, *, is_async: bool) -> tup
     if decorator_names(text, definition) != _MANAGERS[is_async]:
         return None
     opened = text.find(b"(", definition.name_at, definition.end)
-    closed = closing(text, opened, most=_FAR) if opened >= 0 else None
+    closed = closing_bracket(text, opened, most=_FAR) if opened >= 0 else None
     written = RETURNS.match(text, closed + 1) if closed is not None else None
     items = _YIELDS.fullmatch(written[1].strip()) if written is not None else None
     if written is None or items is None:

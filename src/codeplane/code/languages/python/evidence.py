@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from codeplane.code.languages.expression import Step, closing, plain_type
+from codeplane.code.languages.expression import Step, closing_bracket, plain_type
 from codeplane.code.languages.python.returns import RETURNS
 from codeplane.code.model import Definition
 
@@ -77,7 +77,7 @@ def returned_class(text: bytes, definition: Definition, *, awaited: bool) -> tup
     if text.startswith(b"async", definition.start) is not awaited or not keeps_its_result(text, definition):
         return None
     opened = text.find(b"(", definition.name_at, definition.end)
-    closed = closing(text, opened, most=_FAR) if opened >= 0 else None
+    closed = closing_bracket(text, opened, most=_FAR) if opened >= 0 else None
     match = RETURNS.match(text, closed + 1) if closed is not None else None
     return plain_type(text, match[1].strip(), match.start(1)) if match is not None else None
 

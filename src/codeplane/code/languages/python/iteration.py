@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-from codeplane.code.languages.expression import Step, closing, plain_type
+from codeplane.code.languages.expression import Step, closing_bracket, plain_type
 from codeplane.code.languages.python.evidence import keeps_its_result, steps_of
 from codeplane.code.languages.python.returns import RETURNS
 from codeplane.code.model import Definition
@@ -49,7 +49,7 @@ def loop_of(text: bytes, end: int) -> Loop | None:
         return None
     at, called = through.end(), text[through.end() : through.end() + 1] == b"("
     if called:
-        closed = closing(text, at, most=_FAR)
+        closed = closing_bracket(text, at, most=_FAR)
         if closed is None:
             return None
         arguments, at = text[at + 1 : closed].strip(), closed + 1
@@ -77,7 +77,7 @@ def declared_items(text: bytes, name_end: int, *, of_values: bool) -> ItemType |
 def returned_items(text: bytes, definition: Definition, *, of_values: bool) -> ItemType | None:
     """Return what a function says of the items of what it returns or yields."""
     opened = text.find(b"(", definition.name_at, definition.end)
-    closed = closing(text, opened, most=_FAR) if opened >= 0 else None
+    closed = closing_bracket(text, opened, most=_FAR) if opened >= 0 else None
     match = RETURNS.match(text, closed + 1) if closed is not None else None
     if match is None or text.startswith(b"async", definition.start) or not keeps_its_result(text, definition):
         return None

@@ -180,7 +180,7 @@ class Expansions:
             self._callers[name] = None
             names, files, waiting = {name}, dict[str, None](), [name]
             while waiting and len(files) <= _MAX_FILES:
-                for path in self._view.holding(waiting.pop()):
+                for path in self._view.files_with(waiting.pop()):
                     if not path.endswith(".rs"):
                         continue
                     files[path] = None

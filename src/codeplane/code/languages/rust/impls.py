@@ -188,7 +188,7 @@ class RustImpls:
         return [member for member in declared if isinstance(member.owner.of, Bound) and self._has(of, member.owner.of)]
 
     def _has(self, of: Bound, trait: Bound) -> bool:
-        return any(owner.of == of or owner.blanket for owner in self.implementing(trait))
+        return any(owner.of == of or owner.blanket for owner in self.impls_of(trait))
 
     def supertraits(self, trait: Bound) -> list[Bound]:
         """Return the traits that a trait builds on, directly or not."""
@@ -205,12 +205,12 @@ class RustImpls:
                     waiting.append(thing)
         return found
 
-    def implementing(self, trait: Bound) -> list[Owner]:
+    def impls_of(self, trait: Bound) -> list[Owner]:
         """Return the `impl` blocks of a trait."""
         held = self._implementing.get(trait)
         if held is None:
             held = self._implementing[trait] = []
-            for path in self._view.holding(trait.name):
+            for path in self._view.files_with(trait.name):
                 if path.endswith(".rs"):
                     held += [block for block in self.blocks(path) if block.trait == trait]
         return held

@@ -115,9 +115,7 @@ class MemberTypes(WrittenTypes):
         if not isinstance(trait, Bound) or result_of(of, name, None, None) is not None:
             return None
         names = outside_names(of)
-        if not any(
-            owner.name in names and not isinstance(owner.of, Bound) for owner in self._impls.implementing(trait)
-        ):
+        if not any(owner.name in names and not isinstance(owner.of, Bound) for owner in self._impls.impls_of(trait)):
             return None
         return next((member for member in found if member.owner.is_trait), None)
 

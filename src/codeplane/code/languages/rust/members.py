@@ -78,16 +78,16 @@ class RustMembers(MemberResolver):
             return self._of_shorthand(path, node, above, name)
         return _meaning_of(self._names.first(path, offset, name, _space(node, above)))
 
-    def resolve_import(self, path: str, facts: Facts, one: Import) -> tuple[Entity, ...] | None:
+    def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...] | None:
         """Return what a `use` brings."""
-        node = self._view.node(path, one.imported_at, one.imported_at + 1)
+        node = self._view.node(path, import_.imported_at, import_.imported_at + 1)
         use = next((above for above in around(node) if above.type == "use_declaration"), None) if node else None
         argument = field(use, "argument") if use is not None else None
         if node is None or use is None or argument is None:
             return None
         for found in use_tree(argument, ()):
-            if found.local_at == one.local_at or found.at == one.imported_at:
-                return tuple(map(as_entity, self._names.used(path, use, found.parts)))
+            if found.local_at == import_.local_at or found.at == import_.imported_at:
+                return tuple(map(as_entity, self._names.resolve_use(path, use, found.parts)))
         return None
 
     def relatives(self, member: Bound) -> Relatives:
@@ -169,12 +169,12 @@ class RustMembers(MemberResolver):
         argument = field(use, "argument")
         for found in use_tree(argument, ()) if argument is not None else ():
             if node.start_byte in (found.at, found.local_at):
-                things = self._names.used(path, use, found.parts)
+                things = self._names.resolve_use(path, use, found.parts)
                 bound = self._import_binding(path, found.local_at, found.local)
                 return Meaning(entities=_entities(things), certain=len(things) == 1, how="import", own=bound)
         # A part of the path before the last.
         parts = _use_parts_to(node)
-        things = self._names.used(path, use, parts, "type") if parts else ()
+        things = self._names.resolve_use(path, use, parts, "type") if parts else ()
         return Meaning(entities=_entities(things), certain=len(things) == 1, how="import")
 
     def _import_binding(self, path: str, at: int, name: str) -> Bound | None:
@@ -331,11 +331,11 @@ class RustMembers(MemberResolver):
 
     def _is_for_others(self, trait: Bound) -> bool:
         """Whether a trait is implemented for types from outside."""
-        return any(not isinstance(owner.of, Bound) for owner in self._impls.implementing(trait))
+        return any(not isinstance(owner.of, Bound) for owner in self._impls.impls_of(trait))
 
     def _may_have(self, trait: Bound) -> bool:
         """Whether a trait may be implemented by what is not seen: for all types, or by a macro."""
-        return any(owner.blanket or owner.of is None for owner in self._impls.implementing(trait))
+        return any(owner.blanket or owner.of is None for owner in self._impls.impls_of(trait))
 
     def _of_bound(self, path: str, of: Ty, name: str, fits: Callable[[Member], bool]) -> Meaning:
         """Return what a method of a type parameter means that none of its traits here has."""

@@ -84,7 +84,7 @@ class RustNames:
         start = self.first(path, offset, parts[0], space if len(parts) == 1 else "type")
         return Found(self._steps(start.things, parts[1:], space, _MAX_HOPS), None, start.doubt)
 
-    def used(self, path: str, node: Node, parts: Sequence[str], space: str = "") -> tuple[Thing, ...]:
+    def resolve_use(self, path: str, node: Node, parts: Sequence[str], space: str = "") -> tuple[Thing, ...]:
         """Return what a `use` at a place brings."""
         above = next((ancestor for ancestor in around(node) if ancestor.type == "block" or is_module(ancestor)), None)
         if above is None:

@@ -50,18 +50,18 @@ class Player:
             calling.cancel()
         self.session_id = answer.session_id or self.session_id
         if answer.failed and step.sandboxed and answer.error == "SANDBOX_MISSING":
-            self.screen.answered(answer.text)
+            self.screen.print_answer(answer.text)
             self.screen.note("refused: without a sandbox nothing of a repository is run; the session goes on")
             return "refused"
         if action is not None:
             after = await asyncio.to_thread(self.person.get_action, action.action_id)
-            self.screen.answered(f"{after.status}, decided by {after.decided_by}")
+            self.screen.print_answer(f"{after.status}, decided by {after.decided_by}")
             if answer.error == "REJECTED":
-                self.screen.answered(answer.text)
+                self.screen.print_answer(answer.text)
                 self.screen.note("rejected: the agent knows, nothing was run, and the session goes on")
                 return "rejected"
         self._check(number, step, answer, asked=action is not None)
-        self.screen.answered(_shown_lines(step, answer.text))
+        self.screen.print_answer(_shown_lines(step, answer.text))
         return "done"
 
     async def _await_decision(self, calling: "asyncio.Future[ToolAnswer]") -> Approval | None:
@@ -70,7 +70,7 @@ class Player:
             if calling.done():
                 return None
             await asyncio.wait([calling], timeout=_LOOK_SEC)
-        self.screen.answered(f"{action.action_id} {action.status}: {action.summary}")
+        self.screen.print_answer(f"{action.action_id} {action.status}: {action.summary}")
         self.screen.note(f"waiting for you: {self.person.inbox} (answers itself in {self.answer_after:g} s)")
         await asyncio.wait([calling], timeout=self.answer_after)
         if not calling.done() and await asyncio.to_thread(self.person.approve, action):

@@ -34,7 +34,7 @@ class Screen:
         self._print(self._emphasise(_BOLD, words))
         self._print(_cut(_INDENT + called, self._width))
 
-    def answered(self, text: str) -> None:
+    def print_answer(self, text: str) -> None:
         """Print an answer."""
         for line in text.splitlines():
             self._print(self._emphasise(_DIM, _cut(_INDENT + line, self._width)))

@@ -55,7 +55,7 @@ def sandbox(workspace: Workspace, config: "Config | None") -> Check:
     cache = workspace.home / "tests" / "cache"
     secrets = SecretFiles(serving=workspace.root, rules=NOTHING_SHOWN, empty=workspace.home / EMPTY)
     box = Bubblewrap(home=Path.home(), hidden=(workspace.home,), cache=cache, environment=os.environ, secrets=secrets)
-    if missing := box.missing():
+    if missing := box.unavailable_reason():
         message = f"{missing}: commands are refused and tests ask first"
         return warn("sandbox", message, "apt-get install bubblewrap, or allow user namespaces")
     if config is not None and "off" in (config.tests.sandbox, config.shell.sandbox):

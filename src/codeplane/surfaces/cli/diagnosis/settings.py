@@ -83,13 +83,13 @@ def _operations(served: ServerProbe | None) -> set[str]:
     # Slow to import, and rarely needed.
     import asyncio
 
-    from codeplane.wiring.app import load_workspace_config, running
+    from codeplane.wiring.app import load_workspace_config, run_plane
 
     async def catalogue() -> set[str]:
         with TemporaryDirectory() as folder:
             elsewhere = Workspace(root=Path(folder))
             loaded = load_workspace_config(elsewhere, (), {}).without_terminal()
-            async with running(elsewhere, loaded=loaded) as plane:
+            async with run_plane(elsewhere, loaded=loaded) as plane:
                 return {operation.name for operation in plane.conveyor.catalogue}
 
     return asyncio.run(catalogue())
