@@ -111,7 +111,7 @@ async def test_while_the_index_is_not_ready_it_says_so(repo: Path) -> None:
         before, _ = await _acted(running, "session.create", {})
         assert before.endswith("~")
         await running.index.wait_until_ready()
-        await asyncio.to_thread(until, lambda: running.index.newest() is not None)
+        await asyncio.to_thread(until, lambda: running.index.newest_snapshot() is not None)
         after, _ = await _acted(running, "session.create", {})
         assert not after.endswith("~") and after != before.removesuffix("~")
 
@@ -124,7 +124,7 @@ async def test_the_number_kept_in_step_is_the_one_of_all_files(repo: Path) -> No
         await act("write_files", {"edits": [{"path": "f1.py", "action": "delete"}, {"path": "f2.py", "to": "g.py"}]})
         (repo / "run.sh").chmod(0o755)
         await running.conveyor.call("search", {"query": "x", "fresh": "strict"}, OWNER)
-        snapshot = running.index.newest()
+        snapshot = running.index.newest_snapshot()
         assert snapshot is not None and "state" in snapshot.__dict__
         kept = snapshot.__dict__.pop("state")
         assert snapshot.state == kept

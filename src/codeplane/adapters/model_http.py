@@ -76,7 +76,7 @@ class ModelEndpoint:
                 async for event in _events(response.aiter_bytes()):
                     yield event
         except httpx2.HTTPError as error:
-            raise self._lost(error) from None
+            raise self._connection_fault(error) from None
 
     async def get(self, path: str) -> JsonObject:
         """A JSON object that the endpoint answers a GET with."""
@@ -88,7 +88,7 @@ class ModelEndpoint:
                     raise await self._refusal(response)
                 data = await _read(response, _MAX_LIST_BYTES)
         except httpx2.HTTPError as error:
-            raise self._lost(error) from None
+            raise self._connection_fault(error) from None
         return ServerEvent(name="", data=data.decode("utf-8", "replace")).parse()
 
     async def close(self) -> None:
@@ -134,7 +134,7 @@ class ModelEndpoint:
         fault.retry_after_sec = _retry_after(response.headers)
         return fault
 
-    def _lost(self, error: "httpx2.HTTPError") -> ProviderFault:
+    def _connection_fault(self, error: "httpx2.HTTPError") -> ProviderFault:
         import httpx2
 
         if isinstance(error, httpx2.ConnectTimeout):

@@ -146,7 +146,7 @@ class Indexer:
             self.store.close()
 
     def _resume(self) -> bool:
-        epoch = self.store.newest()
+        epoch = self.store.newest_epoch()
         if epoch is None:
             return False
         path = self._content_path(epoch.generation)
@@ -186,9 +186,9 @@ class Indexer:
 
     def _rebuild(self) -> Snapshot:
         with self._measure("rebuild"):
-            return self._remade()
+            return self._read_all_files()
 
-    def _remade(self) -> Snapshot:
+    def _read_all_files(self) -> Snapshot:
         listing = list_files(self._root, self._git_at, self._secrets, self._include)
         previous = self._snapshot
         generation = max(self._generation, previous.epoch if previous else 0) + 1
@@ -364,7 +364,7 @@ class Indexer:
         return taken
 
     def _last_epoch(self) -> int:
-        newest = self.store.newest()
+        newest = self.store.newest_epoch()
         return newest.epoch_id if newest else 0
 
     def _epoch(self, number: int, generation: int, length: int, sorted_until: int) -> Epoch:

@@ -129,7 +129,7 @@ class IndexService:
         self._log_note("the index was remade", {"reason": "others changed its content"})
         return True
 
-    def newest(self) -> Snapshot | None:
+    def newest_snapshot(self) -> Snapshot | None:
         """The newest snapshot verified since startup, or None."""
         return self._indexer.snapshot if self._ready.is_set() else None
 

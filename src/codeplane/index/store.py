@@ -49,7 +49,7 @@ class IndexStore:
     def _connection(self) -> sqlite3.Connection:
         return self._database.connection
 
-    def newest(self) -> Epoch | None:
+    def newest_epoch(self) -> Epoch | None:
         """The current epoch."""
         row = self._connection.execute("SELECT * FROM epochs ORDER BY epoch_id DESC LIMIT 1").fetchone()
         if row is None:

@@ -205,7 +205,7 @@ class Claim(Protocol):
         """The last sequence of that stream that the claim knows of."""
         ...
 
-    async def lost(self) -> "StoredOutcome | None":
+    async def find_other_outcome(self) -> "StoredOutcome | None":
         """How the call ended that claimed the key on another node meanwhile; None when that one freed the key."""
         ...
 

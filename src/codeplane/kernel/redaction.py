@@ -333,18 +333,20 @@ def _compile_patterns() -> _Patterns:
     options.log_errors = False
     options.encoding = re2.Options.Encoding.LATIN1
 
-    def ready(pattern: str) -> "re.Pattern[bytes]":
+    def compile_pattern(pattern: str) -> "re.Pattern[bytes]":
         compiled: re.Pattern[bytes] = re2.compile(pattern.encode(), options)
         return compiled
 
     keys = "|".join(sorted(_SECRET_KEYS)).replace("_", "[_-]")
     return _Patterns(
-        hints=ready(_HINTS),
-        named=ready(_NAMED),
-        anything=ready(rf'{_HINTS}|{_NAMED}|(?i:"(?:{keys})":")'),
-        shapes=tuple((ready(shape.pattern), shape.judge) for shape in _SHAPES),
-        assignments=tuple((ready(shape.pattern), shape.judge) for shape in _ASSIGNMENTS),
-        open_name=ready(_OPEN_NAME),
-        key_begin=ready(r"-----BEGIN(?: [A-Z0-9 ]{0,60}-{0,4}\z| [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"),
-        key_end=ready(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
+        hints=compile_pattern(_HINTS),
+        named=compile_pattern(_NAMED),
+        anything=compile_pattern(rf'{_HINTS}|{_NAMED}|(?i:"(?:{keys})":")'),
+        shapes=tuple((compile_pattern(shape.pattern), shape.judge) for shape in _SHAPES),
+        assignments=tuple((compile_pattern(shape.pattern), shape.judge) for shape in _ASSIGNMENTS),
+        open_name=compile_pattern(_OPEN_NAME),
+        key_begin=compile_pattern(
+            r"-----BEGIN(?: [A-Z0-9 ]{0,60}-{0,4}\z| [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"
+        ),
+        key_end=compile_pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
     )

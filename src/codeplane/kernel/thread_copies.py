@@ -56,12 +56,12 @@ def _copy(draft: Draft, thread_id: str) -> Draft:
         draft,
         stream=thread_stream(thread_id),
         type=COPY_PREFIX + draft.type,
-        payload=_short(draft.payload),
+        payload=_shorten_body(draft.payload),
         event_id=event_id,
     )
 
 
-def _short(payload: JsonObject) -> JsonObject:
+def _shorten_body(payload: JsonObject) -> JsonObject:
     body = payload.get("body")
     if not isinstance(body, str) or len(body) <= _MAX_BODY:
         return payload

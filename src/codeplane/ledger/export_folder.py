@@ -25,7 +25,7 @@ class ExportFolder:
         """Append events to the newest segment, starting another where it is full; returns the bytes written."""
         self._folder.mkdir(parents=True, exist_ok=True)
         self._tidy()
-        path = self._newest()
+        path = self._newest_export()
         written, size = 0, path.stat().st_size if path.exists() else 0
         file = path.open("ab")
         try:
@@ -53,7 +53,7 @@ class ExportFolder:
             if path.suffix == ".gz":
                 path.with_suffix("").unlink(missing_ok=True)
 
-    def _newest(self) -> Path:
+    def _newest_export(self) -> Path:
         segments = self.segments()
         if not segments:
             return self._numbered_path(1)

@@ -95,7 +95,7 @@ class FailedTest(Result):
             [f"{self.status.upper()} {self.test}: {runner_text}", *(f"  {line}" for line in self.useful())]
         )
 
-    def alike(self) -> tuple[str, ...]:
+    def failure_key(self) -> tuple[str, ...]:
         """Equal for failures that say the same of the same place, whichever test they are of."""
         lines = self.useful()
         is_top_first = any(line.lstrip().startswith("at ") for line in lines)
@@ -243,7 +243,7 @@ class RunResult(Result):
         """What failed, each way of failing once."""
         groups: dict[tuple[str, ...], list[FailedTest]] = {}
         for failure in self.failures:
-            groups.setdefault(failure.alike(), []).append(failure)
+            groups.setdefault(failure.failure_key(), []).append(failure)
         lines: list[str] = []
         size = shown = 0
         for first, *others in list(groups.values())[:_SHOWN_FAILURES]:

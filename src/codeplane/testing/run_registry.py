@@ -52,11 +52,11 @@ class RunRegistry:
     def result(self, run_id: str) -> RunResult:
         """Return the result of a run, so far or in the end; the newest without an id."""
         run = self.find(run_id)
-        return run.result() if run is not None else self._store.load(run_id or self._newest())
+        return run.result() if run is not None else self._store.load(run_id or self._newest_run())
 
     def output(self, run_id: str, target: str, *, offset: int | None, limit: int, margin: int) -> Excerpt:
         """Return a part of the output of a target, or of the last process; its end without an offset."""
-        run_id = run_id or self._newest()
+        run_id = run_id or self._newest_run()
         target_id = target.partition("::")[0]
         if target:
             run = self._running.get(run_id)
@@ -70,7 +70,7 @@ class RunRegistry:
         for run in list(self._running.values()):
             await run.cancel()
 
-    def _newest(self) -> str:
+    def _newest_run(self) -> str:
         ids = self._store.ids()
         if not ids:
             raise TestRunNotFound("no run is kept")

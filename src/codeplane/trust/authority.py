@@ -161,7 +161,7 @@ class CallAuthority:
         if len(ids) > _MAX_LISTED:
             raise TooLarge(f"{len(ids)} resources at once", details={"max": _MAX_LISTED})
         document = self._checked_input(call, Assessment(risk=Risk.READ))
-        return frozenset(ids) - await self._policy.hidden(document, ids)
+        return frozenset(ids) - await self._policy.hidden_resources(document, ids)
 
     async def replays(self, call: Call, result: Result) -> None:
         """Mark the caller again when a replayed result holds untrusted content: the owner may have cleared the mark."""

@@ -102,7 +102,7 @@ class KeyClaim:
     holders: dict[tuple[str, str, str], asyncio.Event]
     place: tuple[str, str, str]
 
-    async def lost(self) -> StoredOutcome | None:
+    async def find_other_outcome(self) -> StoredOutcome | None:
         """How the call ended that claimed the key elsewhere; None when the key is free again."""
         await self.look(self)
         return self.replay

@@ -100,11 +100,11 @@ def _cuts(places: list[int], ranges: list[tuple[int, int]], length: int) -> list
         elif part.first == part.last:
             cuts.extend(_by_lines(places, part.low, part.high))
         else:
-            stack.extend(reversed(_inner(part, begins, ranges)))
+            stack.extend(reversed(_inner_parts(part, begins, ranges)))
     return cuts
 
 
-def _inner(part: _Part, begins: list[int], ranges: list[tuple[int, int]]) -> list[_Part]:
+def _inner_parts(part: _Part, begins: list[int], ranges: list[tuple[int, int]]) -> list[_Part]:
     """The outermost definitions of a part, and the stretches between them."""
     parts: list[_Part] = []
     at, index = part.low, part.first

@@ -101,7 +101,7 @@ def build_repository(
         root=root,
         fresh=index.wait_until_ready,
         parsers=index.parsers,
-        is_indexed=lambda: index.newest() is not None,
+        is_indexed=lambda: index.newest_snapshot() is not None,
     )
     max_file_bytes = foundation.config.index.max_file_bytes
     runs = foundation.online_runs if before is None else None
@@ -255,7 +255,7 @@ class RepositoryWiring(PlaneWiring):
         edits = self.served.edits
         assert edits is not None, "only attached workspaces are read-only"
         self.edits = edits
-        self.state_hash = StateHash(root=workspace.root, head=foundation.repo.head, snapshot=self.index.newest)
+        self.state_hash = StateHash(root=workspace.root, head=foundation.repo.head, snapshot=self.index.newest_snapshot)
 
     def part(self, conveyor: Conveyor) -> Part:
         foundation, index, edits = self.foundation, self.index, self.edits

@@ -53,14 +53,14 @@ def kept(tmp_path: Path, clock: Clock) -> MutationStore:
 
 @requirement("UND-01")
 def test_what_was_added_is_there_for_the_next_run(kept: MutationStore, tmp_path: Path, clock: Clock) -> None:
-    assert kept.all() == () and kept.newest() is None and kept.get("mut_0001") is None
+    assert kept.all() == () and kept.find_newest() is None and kept.get("mut_0001") is None
     kept.add(mutation(1))
     kept.add(mutation(2, session="other"))
     again = MutationStore(tmp_path / "undo", clock, 14, 1)
     assert again.get("mut_0001") == mutation(1)
     assert [one.mutation_id for one in again.all()] == ["mut_0002", "mut_0001"]
-    assert again.newest(session_id="s") == mutation(1)
-    assert again.newest(state="undone") is None
+    assert again.find_newest(session_id="s") == mutation(1)
+    assert again.find_newest(state="undone") is None
 
 
 @requirement("UND-01")
@@ -86,11 +86,11 @@ def test_states_are_marked_and_the_last_undone_is_the_first_to_be_done_again(kep
     kept.mark("mut_0003", "undone")
     kept.mark("mut_0002", "undone")
     assert kept.get("mut_0002") == replace(mutation(2), state="undone")
-    assert kept.newest(state="applied") == mutation(1)
-    last = kept.newest(state="undone")
+    assert kept.find_newest(state="applied") == mutation(1)
+    last = kept.find_newest(state="undone")
     assert last is not None and last.mutation_id == "mut_0002"
     kept.mark("mut_0002", "applied")
-    assert kept.newest(state="applied") == mutation(2)
+    assert kept.find_newest(state="applied") == mutation(2)
     kept.mark("mut_9999", "undone")
 
 
@@ -177,7 +177,7 @@ def test_a_record_that_is_not_sound_is_ignored(kept: MutationStore, tmp_path: Pa
     file.write_text(json.dumps(json.loads(file.read_bytes()) | {field: value}))
     assert [one.mutation_id for one in kept.all()] == ["mut_0001"]
     assert kept.get("mut_0002") is None
-    assert kept.newest() == mutation(1)
+    assert kept.find_newest() == mutation(1)
 
 
 def test_a_file_in_the_place_of_the_folder_holds_nothing(kept: MutationStore, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ class MutationStore:
         """Whether a mutation is stored."""
         return (self.folder_of(mutation_id) / MANIFEST).exists()
 
-    def newest(self, *, state: State | None = None, session_id: str | None = None) -> MutationRecord | None:
+    def find_newest(self, *, state: State | None = None, session_id: str | None = None) -> MutationRecord | None:
         """Return the newest mutation in a state and of a session; with "undone", the one undone last."""
         matching = (
             record

@@ -271,17 +271,17 @@ class UndoOperations:
                 raise CannotUndo(f"{named.mutation_id} is {other}", hint="see mutation_list")
             return named
         session = call.task.session_id if call is not None and call.task else None
-        record = self._mutations.newest(state=wanted, session_id=session)
+        record = self._mutations.find_newest(state=wanted, session_id=session)
         if record is not None and wanted == "undone":
             self._refuse_stale(record, session)
         if record is None and (call is None or call.actor.kind is ActorKind.OWNER):
             # A person may undo any mutation, also after their session has ended.
-            return self._mutations.newest(state=wanted)
+            return self._mutations.find_newest(state=wanted)
         return record
 
     def _refuse_stale(self, record: MutationRecord, session: str | None) -> None:
         """Raise CannotUndo when the session made another mutation after the undo."""
-        since = self._mutations.newest(state="applied", session_id=session)
+        since = self._mutations.find_newest(state="applied", session_id=session)
         if since is not None and since.mutation_id > record.mutation_id:
             raise CannotUndo(
                 f"{since.what} came after what was undone last, {record.what}",

@@ -89,7 +89,7 @@ class SubmoduleReadOperations:
                 # Under any of its names: `.gitmodules` may have renamed it since it was initialized.
                 initialized = any("url" in active.get(name, {}) for name in names.get(path, ()))
                 head = await self._head(path) if initialized or name is None else None
-                dirty = await self._dirty(path) if head is not None else None
+                dirty = await self._describe_changes(path) if head is not None else None
             return SubmoduleInfo(
                 path=path_text(path),
                 name=path_text(name) if name is not None else None,
@@ -128,7 +128,7 @@ class SubmoduleReadOperations:
             return None
         return output.out.decode().strip() or None if output.code == 0 else None
 
-    async def _dirty(self, path: str) -> str | None:
+    async def _describe_changes(self, path: str) -> str | None:
         """Describe the changes in a submodule's files; one with a git folder of its own is not inspected."""
         if not self._is_ours(path):
             return "not looked at: it holds a repository of its own"

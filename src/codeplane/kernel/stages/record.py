@@ -65,7 +65,7 @@ class Recorder:
             try:
                 await self._ports.log.append(drafts, expect={claim.key_stream: claim.head})
             except SequenceConflict:
-                if (outcome := await claim.lost()) is not None:
+                if (outcome := await claim.find_other_outcome()) is not None:
                     return outcome
                 continue
             return None

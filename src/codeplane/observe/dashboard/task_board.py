@@ -160,7 +160,7 @@ class BoardOperations:
     async def board(self, call: Call, request: BoardRequest) -> Board:
         """Tasks with their clients and what they used of their budgets, the newest first; agents see their own."""
         scope = f"task.board:{request.state}:{request.dashboard}"
-        visible, reader = _visible(call, "s.actor")
+        visible, reader = _visibility_condition(call, "s.actor")
         before = 2**62
         if request.cursor:
             before = int(str(self._cursors.open(request.cursor, scope=scope)["before"]))
@@ -182,7 +182,7 @@ class BoardOperations:
     async def actors(self, call: Call, request: ActorsRequest) -> ActorList:
         """Everyone who opened a session lately, by which client and way, the latest first; not this dashboard. Agents
         see themselves and their work."""
-        visible, reader = _visible(call, "actor")
+        visible, reader = _visibility_condition(call, "actor")
         scope = "actor.list"
         start = int(str(self._cursors.open(request.cursor, scope=scope)["start"])) if request.cursor else 0
         rows = await self._log.select(
@@ -212,7 +212,7 @@ class BoardOperations:
     @operation("task.show", risk=Risk.READ)
     async def show(self, call: Call, request: TaskShowRequest) -> TaskStory:
         """One task: its budget, its calls in order, and what repeats in them, in words; agents see their own."""
-        visible, reader = _visible(call, "s.actor")
+        visible, reader = _visibility_condition(call, "s.actor")
         rows = await self._log.select(
             f"""SELECT {_COLUMNS} FROM tasks t LEFT JOIN sessions s ON s.session_id = t.session_id
                 WHERE t.task_id = ? AND {visible}""",
@@ -274,7 +274,7 @@ class BoardOperations:
         )
 
 
-def _visible(call: Call, column: str) -> tuple[str, tuple[Cell, ...]]:
+def _visibility_condition(call: Call, column: str) -> tuple[str, tuple[Cell, ...]]:
     """An SQL condition that the caller may see what the actor in a column did, with its values."""
     scope = call.event_scope()
     return ("1", ()) if scope is None else own_actor_condition(column, scope)

@@ -50,18 +50,18 @@ def expand_types(header: Header, outline: Outline, find: FindType) -> Header:
     """A header with every alias replaced by what it stands for."""
     skipped = frozenset(parameter.name for parameter in type_parameters(header, outline.rules)[0])
 
-    def whole(text: str) -> str:
+    def expand(text: str) -> str:
         return " ".join(_expand_tokens(text.split(" "), outline, find, skipped)) if text else text
 
     parameters = header.parameters
     if parameters is not None:
-        parameters = tuple(replace(parameter, type=whole(parameter.type)) for parameter in parameters)
+        parameters = tuple(replace(parameter, type=expand(parameter.type)) for parameter in parameters)
     return replace(
         header,
         parameters=parameters,
-        returns=whole(header.returns),
-        rest=whole(header.rest),
-        annotation=whole(header.annotation),
+        returns=expand(header.returns),
+        rest=expand(header.rest),
+        annotation=expand(header.annotation),
     )
 
 

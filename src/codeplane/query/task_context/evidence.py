@@ -109,7 +109,7 @@ class Evidence:
         self._add_names("changed", self._changed_names())
         self._add_names("named", [name for name in _names(task.prose) if not name.islower() or "_" in name])
         self._add("calls", self._called_files(known))
-        self._add("alike", self._alike(known))
+        self._add("alike", self._similar_files(known))
         # The place where it failed says more than those that led there.
         self._add("mentioned", {path: _FURTHER**at for at, path in enumerate(task.failed)})
         near = [path.rpartition("/")[0].split("/") for path in known]
@@ -188,7 +188,7 @@ class Evidence:
         wanted = set(self._task.failed_names)
         return tuple((each.line, each.end_line) for each in facts.definitions if each.name in wanted) if facts else ()
 
-    def _alike(self, known: Iterable[str]) -> dict[str, float]:
+    def _similar_files(self, known: Iterable[str]) -> dict[str, float]:
         """The files whose names share words with those given: tests of a module, its twin for another system."""
         own = [_stem_words(path) for path in known]
         scores: dict[str, float] = {}

@@ -17,10 +17,10 @@ def to_struct(value: Mapping[str, JsonValue]) -> Struct:
 
 def from_struct(message: Struct) -> JsonObject:
     """Convert a Struct to a JSON object, with integral numbers as integers."""
-    return {name: _plain(value) for name, value in message.fields.items()}
+    return {name: _to_json(value) for name, value in message.fields.items()}
 
 
-def _plain(value: Value) -> JsonValue:
+def _to_json(value: Value) -> JsonValue:
     kind = value.WhichOneof("kind")
     if kind == "number_value":
         number = value.number_value
@@ -28,7 +28,7 @@ def _plain(value: Value) -> JsonValue:
     if kind == "struct_value":
         return from_struct(value.struct_value)
     if kind == "list_value":
-        return [_plain(inner) for inner in value.list_value.values]
+        return [_to_json(inner) for inner in value.list_value.values]
     if kind == "string_value":
         return value.string_value
     return value.bool_value if kind == "bool_value" else None

@@ -64,7 +64,7 @@ def _case(element: Element, above: tuple[str, ...], suite: Element) -> Case:
     if is_node:
         is_target_failure = not above and _is_file(name, file)
     return Case(
-        name="::".join([*_inner(classname, file), *above, name] if not is_node else [*above, name]),
+        name="::".join([*_inner_classes(classname, file), *above, name] if not is_node else [*above, name]),
         status=status,
         duration_ms=_milliseconds(element.get("time", "")),
         message=message or text.strip().partition("\n")[0],
@@ -86,7 +86,7 @@ def _status_of(element: Element) -> tuple[CaseStatus, Element | None]:
     return "passed", None
 
 
-def _inner(classname: str, file: str) -> list[str]:
+def _inner_classes(classname: str, file: str) -> list[str]:
     """The part of a dotted class name that the file's own name does not say."""
     if not file.endswith(".py"):
         return []

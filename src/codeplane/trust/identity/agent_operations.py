@@ -259,7 +259,7 @@ class AgentOperations:
         """Reject the open questions of agents that have no token left."""
         rights = RevokedRights()
         for agent_id in dict.fromkeys(token.agent_id for token in ended):
-            if self._agents.newest(agent_id) is None:
+            if self._agents.newest_token(agent_id) is None:
                 rights += await self._revoke_rights(call, agent_id, everything=False)
         return rights
 

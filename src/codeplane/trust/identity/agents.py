@@ -117,7 +117,7 @@ class Agents:
         except (Unauthorized, TokenExpired):
             return False
 
-    def newest(self, agent_id: str) -> IssuedToken | None:
+    def newest_token(self, agent_id: str) -> IssuedToken | None:
         """The latest valid token of an agent."""
         return next(
             (token for token in reversed(tuple(self)) if token.agent_id == agent_id and self.is_live(token)), None

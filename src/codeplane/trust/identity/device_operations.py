@@ -47,7 +47,7 @@ class BindRequest(Request):
 
     @field_validator("device_name", "public_key")
     @classmethod
-    def _plain(cls, value: str) -> str:
+    def _check_plain(cls, value: str) -> str:
         if not all(char.isprintable() or char == "\n" for char in value) or value != value.strip():
             raise ValueError("must be printable, without surrounding white space")
         return value

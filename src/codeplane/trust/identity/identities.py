@@ -75,7 +75,7 @@ class Identities:
             # A resumed call of an agent: the agent's current rights count.
             if not has_own_token(caller.actor):
                 return None
-            newest = self._agents.newest(caller.actor.actor_id) if self._agents is not None else None
+            newest = self._agents.newest_token(caller.actor.actor_id) if self._agents is not None else None
             return newest.rights if newest is not None else _NO_RIGHTS
         if caller.token is None:
             return None
@@ -91,7 +91,7 @@ class Identities:
         except (Unauthorized, TokenExpired):
             return False
         return not has_own_token(actor) or (
-            self._agents is not None and self._agents.newest(actor.actor_id) is not None
+            self._agents is not None and self._agents.newest_token(actor.actor_id) is not None
         )
 
     async def wait_for_end(self, caller: Caller) -> CodePlaneError:

@@ -187,7 +187,7 @@ class Policy:
         except Exception as error:
             return Judgement(decision=_failure_decision(error, document))
 
-    async def hidden(self, document: JsonObject, listed: Sequence[str]) -> frozenset[str]:
+    async def hidden_resources(self, document: JsonObject, listed: Sequence[str]) -> frozenset[str]:
         """Those of a list of resources that the owner's rules do not let the caller read, by one evaluation.
 
         PolicyDenied when the rules cannot tell.

@@ -80,11 +80,11 @@ class ModelUsage:
             (scope, name),
         )
         return Used(
-            calls=_whole(calls),
-            failures=_whole(failures),
-            tokens=_whole(tokens),
-            micro_usd=_whole(micro_usd),
-            unpriced_calls=_whole(unpriced),
+            calls=_to_int(calls),
+            failures=_to_int(failures),
+            tokens=_to_int(tokens),
+            micro_usd=_to_int(micro_usd),
+            unpriced_calls=_to_int(unpriced),
         )
 
     async def today(self) -> Used:
@@ -113,6 +113,6 @@ class ModelUsage:
                     )
 
 
-def _whole(value: str | int | float | bytes | None) -> int:
+def _to_int(value: str | int | float | bytes | None) -> int:
     assert isinstance(value, (int, float))
     return int(value)

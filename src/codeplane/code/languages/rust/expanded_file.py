@@ -101,10 +101,10 @@ class ExpandedFile:
                 leaves = list(leaves_of(call.given.inner))
                 self._tokens += len(leaves) + sum(1 for _ in leaves_of(written))
                 self.taken |= {(leaf.path, leaf.at) for leaf in leaves}
-                return self._inner(written, depth + 1)
+                return self._expand_trees(written, depth + 1)
         return None
 
-    def _inner(self, trees: Sequence[Tree], depth: int) -> list[Tree]:
+    def _expand_trees(self, trees: Sequence[Tree], depth: int) -> list[Tree]:
         found: list[Tree] = []
         position = 0
         while position < len(trees):
@@ -117,7 +117,7 @@ class ExpandedFile:
                 continue
             tree = trees[position]
             if isinstance(tree, Group):
-                tree = Group(tree.opening, tree.closing, tuple(self._inner(tree.inner, depth)))
+                tree = Group(tree.opening, tree.closing, tuple(self._expand_trees(tree.inner, depth)))
             found.append(tree)
             position += 1
         return found
