@@ -16,6 +16,7 @@ _BROKEN: dict[str, Answer] = {
     "empty": [finish()],
     "unknown tool": [tool("fixture_raed"), finish()],
     "no JSON": [{**tool("fixture_read"), "arguments": '{"text": '}, finish()],
+    "too deep": [{**tool("fixture_read"), "arguments": '{"text": ' + "[" * 100_000 + "]" * 100_000 + "}"}, finish()],
     "not an object": [{**tool("fixture_read"), "arguments": "[1]"}, finish()],
     "wrong arguments": [tool("fixture_read", "a", txet="x"), finish()],
     "equal ids": [tool("fixture_read", "a"), tool("fixture_read", "a"), finish()],

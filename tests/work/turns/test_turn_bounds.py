@@ -205,8 +205,8 @@ async def test_an_agent_sees_and_uses_only_its_own_threads(tmp_path: Path) -> No
 
         assert await asked(AGENT, "thread.show", thread_id=thread.thread_id) == "THREAD_NOT_FOUND"
         assert await asked(AGENT, "thread.messages", thread_id=thread.thread_id) == "THREAD_NOT_FOUND"
-        assert await asked(AGENT, "turn.show", turn_id=str(turn["turn_id"])) == "THREAD_NOT_FOUND"
-        assert await asked(AGENT, "turn.cancel", turn_id=str(turn["turn_id"])) == "THREAD_NOT_FOUND"
+        assert await asked(AGENT, "turn.show", turn_id=str(turn["turn_id"])) == "TURN_NOT_FOUND"
+        assert await asked(AGENT, "turn.cancel", turn_id=str(turn["turn_id"])) == "TURN_NOT_FOUND"
         assert await asked(AGENT, "thread.create") == "CAPABILITY_DENIED"
         events = await thread.opened.conveyor.call("ledger.events", {"stream": f"thread/{thread.thread_id}"}, AGENT)
         assert result(events)["results"] == []
@@ -221,3 +221,27 @@ async def test_an_agent_sees_and_uses_only_its_own_threads(tmp_path: Path) -> No
         ]
         both = result(await thread.ask("thread.list"))["results"]
         assert isinstance(both, list) and len(both) == 2
+
+
+@requirement("THREAD-02")
+async def test_an_agent_learns_no_ids_of_others_from_parts_of_them(tmp_path: Path) -> None:
+    async with conversing(tmp_path, ScriptedModel(text("Hello."))) as thread:
+        turn = await thread.send("Mine")
+        await thread.send("Mine too")
+        await thread.ask("thread.create", toolset="fixture")
+        turn_id, work_id = str(turn["turn_id"]), str(turn["work_id"])
+
+        async def message(caller: Caller, name: str, /, **arguments: str) -> str:
+            outcome = await thread.opened.conveyor.call(name, arguments, caller)
+            assert outcome.error is not None and outcome.error.name.endswith("_NOT_FOUND")
+            return outcome.error.message
+
+        for name, field, what, part, whole, absent in (
+            ("thread.show", "thread_id", "thread", "thr_", thread.thread_id, "thr_absent"),
+            ("turn.show", "turn_id", "turn", turn_id[:8], turn_id, "absent"),
+            ("work.show", "work_id", "work item", "wrk_", work_id, "wrk_absent"),
+        ):
+            for wanted in (part, whole[:-1], whole, absent):
+                assert await message(AGENT, name, **{field: wanted}) == f"there is no {what} {wanted!r}"
+        # A person is shown which are meant.
+        assert thread.thread_id in await message(thread.caller, "thread.show", thread_id="thr_")

@@ -203,8 +203,15 @@ class WorkOperations:
                     raise StreamGap(f"events of {item.work_id} after {request.after} are gone", details=gap)
 
     async def _load_visible(self, call: Call, work_id: str) -> WorkItem:
-        """An item that the caller may see; WorkNotFound for those of others."""
-        item, scope = await self._engine.store.get(work_id), self._scope_of(call)
+        """An item that the caller may see; WorkNotFound for those of others, the same whether there are any."""
+        scope = self._scope_of(call)
+        try:
+            item = await self._engine.store.get(work_id)
+        except WorkNotFound:
+            if scope is None:
+                raise
+            # Not as it was raised: that names the items of others whose ids are similar.
+            raise WorkNotFound(f"there is no work item {work_id!r}") from None
         is_own = scope is None or item.actor == call.actor or await self._log.own_actors((item.created_by,), scope)
         # By its whole id: the caller may have named it by a part, which no rule about it would recognise.
         if is_own and item.stream in await self._readable(call, [item.stream]):

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import InvalidArgument, StreamGap, ThreadNotFound
+from codeplane.kernel.errors import InvalidArgument, StreamGap, ThreadNotFound, TurnNotFound
 from codeplane.kernel.event import Correlation, Event, Gap, Heartbeat
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, canonical
@@ -42,7 +42,7 @@ from codeplane.work.threads.models import (
     WatchThreadRequest,
 )
 from codeplane.work.threads.store import ThreadStore
-from codeplane.work.threads.thread import Message, Thread
+from codeplane.work.threads.thread import Message, Thread, Turn
 
 
 class ThreadAccess:
@@ -58,12 +58,30 @@ class ThreadAccess:
         return None if scope is None else scope.actor
 
     async def thread(self, call: Call, thread_id: str) -> Thread:
-        """A thread that the caller may see; ThreadNotFound for those of others."""
-        thread, creator = await self._store.thread(thread_id), self.restriction(call)
+        """A thread that the caller may see; ThreadNotFound for those of others, the same whether there are any."""
+        creator = self.restriction(call)
+        try:
+            thread = await self._store.thread(thread_id)
+        except ThreadNotFound:
+            if creator is None:
+                raise
+            # Not as it was raised: that names the threads of others whose ids are similar.
+            raise ThreadNotFound(f"there is no thread {thread_id!r}") from None
         # A turn of the thread may read what it belongs to.
         if creator in (None, thread.created_by) or call.actor.actor_id == thread.thread_id:
             return thread
         raise ThreadNotFound(f"there is no thread {thread_id!r}")
+
+    async def turn(self, call: Call, turn_id: str) -> Turn:
+        """A turn of a thread that the caller may see; TurnNotFound for others."""
+        try:
+            turn = await self._store.turn(turn_id)
+            await self.thread(call, turn.thread_id)
+        except (ThreadNotFound, TurnNotFound):
+            if self.restriction(call) is None:
+                raise
+            raise TurnNotFound(f"there is no turn {turn_id!r}") from None
+        return turn
 
 
 class ThreadOperations:

@@ -95,12 +95,12 @@ class TurnOperations:
     @operation("turn.show", risk=Risk.READ)
     async def show(self, call: Call, request: TurnRequest) -> TurnView:
         """A turn: its state, what it answered, what it waits for and what it used."""
-        return await self._view(await self._visible(call, request.turn_id))
+        return await self._view(await self._access.turn(call, request.turn_id))
 
     @operation("turn.cancel", risk=Risk.WRITE)
     async def cancel(self, call: Call, request: CancelTurnRequest) -> TurnView:
         """End a turn at once, in every state; what its tools did stays done (turn_undo takes it back)."""
-        turn = await self._visible(call, request.turn_id)
+        turn = await self._access.turn(call, request.turn_id)
         with suppress(WorkEnded):
             await self._engine.cancel(turn.work_id, by=str(call.actor), reason=request.reason or "it was cancelled")
         return await self._view(await self._store.turn(turn.turn_id))
@@ -109,7 +109,7 @@ class TurnOperations:
     async def undo(self, call: Call, request: TurnRequest) -> UndoneTurn:
         """Take back the changes of files and local git that a turn made, the newest first, while things are as it
         left them."""
-        turn = await self._visible(call, request.turn_id)
+        turn = await self._access.turn(call, request.turn_id)
         if not turn.has_ended:
             raise ThreadBusy(f"{turn.turn_id} has not ended", hint="cancel it first: turn_cancel")
         undone: list[str] = []
@@ -195,11 +195,6 @@ class TurnOperations:
                         if is_own and item.type in (*TURN_ENDS, TURN_PAUSED):  # type: ignore[union-attr]  # an event
                             break
         return await self._store.turn(turn.turn_id)
-
-    async def _visible(self, call: Call, turn_id: str) -> Turn:
-        turn = await self._store.turn(turn_id)
-        await self._access.thread(call, turn.thread_id)
-        return turn
 
     async def _view(self, turn: Turn) -> TurnView:
         answer = await self._store.message(turn.assistant_message_id) if turn.assistant_message_id else None

@@ -110,7 +110,10 @@ class Toolbox:
 
 def arguments_of(tool: ToolRequest) -> JsonObject:
     """The arguments as an object; ValueError when they are none."""
-    values = json.loads(tool.arguments or "{}")
+    try:
+        values = json.loads(tool.arguments or "{}")
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     if not isinstance(values, dict):
         raise ValueError("it is not an object")
     values.pop("idempotency_key", None)
