@@ -22,7 +22,7 @@ async def _async_next(value: int) -> int:
     return value + 1
 
 
-def _prepare(load: Load, *, wal: bool) -> None:
+def prepare(load: Load, *, wal: bool) -> None:
     """DBOS leaves SQLite's defaults alone: FULL, and a rollback journal unless the file already has a WAL."""
     path = load.folder / "dbos.db"
     connection = sqlite3.connect(path)
@@ -41,7 +41,7 @@ def _prepare(load: Load, *, wal: bool) -> None:
 
 
 def _threads(wal: bool, load: Load) -> Sample:
-    _prepare(load, wal=wal)
+    prepare(load, wal=wal)
     durable = DBOS.step()(_next)
 
     def workflow(value: int) -> int:
@@ -67,7 +67,7 @@ def _asyncio(wal: bool, load: Load) -> Sample:
 
 
 async def _asyncio_run(wal: bool, load: Load) -> Sample:
-    _prepare(load, wal=wal)
+    prepare(load, wal=wal)
     durable = DBOS.step()(_async_next)
 
     async def workflow(value: int) -> int:
@@ -90,7 +90,7 @@ async def _asyncio_run(wal: bool, load: Load) -> Sample:
 def _long_workflow(load: Load) -> Sample:
     """One workflow a caller with all of its steps: DBOS records each step's outcome, and no intent."""
     each = max(load.steps // load.callers, 1)
-    _prepare(load, wal=True)
+    prepare(load, wal=True)
     durable = DBOS.step()(_next)
 
     def workflow(steps: int) -> int:
