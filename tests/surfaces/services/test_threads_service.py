@@ -62,6 +62,10 @@ def test_a_turn_is_started_streamed_and_attached_to_again(connect_server: Server
     with opened(wire, connect_server, START, request, ThreadEvent) as stream:
         again = events(stream)
     assert [event.event_id for event in again] == [event.event_id for event in seen[3:]]
+    # Cut off right after the last event: nothing is left, and it ends.
+    request.resume_from_sequence = seen[-1].sequence
+    with opened(wire, connect_server, START, request, ThreadEvent) as stream:
+        assert events(stream) == []
 
 
 @every_wire

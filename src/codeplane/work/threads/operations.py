@@ -205,18 +205,27 @@ class ThreadOperations:
     async def watch(self, call: Call, request: WatchThreadRequest) -> AsyncIterator[ThreadItem]:
         """The events of a conversation after a sequence, as they happen, with heartbeats."""
         thread = await self._access.thread(call, request.thread_id)
+        # A turn that has ended is shown up to where the thread is now, which may be where the caller was already.
+        last = await self._store.head(thread.thread_id) if await self._has_ended(request.turn_id) else None
+        if last is not None and request.from_sequence >= last:
+            return
         watched = self._log.watch(streams={thread.stream: request.from_sequence}, heartbeat_sec=request.heartbeat_sec)
         async with aclosing(watched) as items:  # type: ignore[type-var]  # every log returns a generator
             async for item in items:
                 if isinstance(item, Event):
                     yield ThreadItem(event=item.to_wire())
-                    if item.type in TURN_ENDS and request.turn_id and item.correlation.turn_id == request.turn_id:
+                    is_end = item.type in TURN_ENDS and item.correlation.turn_id == request.turn_id
+                    if (request.turn_id and is_end) or (last is not None and item.sequence >= last):
                         return
                 elif isinstance(item, Heartbeat):
                     yield ThreadItem(heartbeat=await self._store.head(thread.thread_id))
                 else:
                     yield ThreadItem(stream_gap=_gap(item))
                     raise StreamGap(f"events of {thread.thread_id} are gone", details=_gap(item))
+
+    async def _has_ended(self, turn_id: str) -> bool:
+        turns = await self._store.turns("turn_id = ?", (turn_id,)) if turn_id else []
+        return bool(turns) and turns[0].has_ended
 
     async def _append(
         self, call: Call, thread_id: str, kind: str, payload: JsonObject, *, expect: int | None = None
