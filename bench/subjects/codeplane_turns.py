@@ -24,7 +24,7 @@ from codeplane.kernel.model_provider import (
     TextDelta,
     ToolCallPlanned,
 )
-from codeplane.wiring.app import Plane, running
+from codeplane.wiring.app import Plane, run_plane
 
 _WHO = Caller(surface="embedded", client="bench")
 _WATCHERS, _WORDS, _PAUSE_SEC = 100, 30, 0.06
@@ -79,7 +79,7 @@ async def _plane(load: Load, model: CountingModel) -> AsyncIterator[Plane]:
     workspace, loaded = scratch(load.folder)
     work = loaded.config.work.model_copy(update={"max_running": max(load.callers, 1)})
     loaded = replace(loaded, config=loaded.config.model_copy(update={"work": work}))
-    async with running(workspace, loaded=loaded, operations=[BenchOperations()], models={"bench": model}) as plane:
+    async with run_plane(workspace, loaded=loaded, operations=[BenchOperations()], models={"bench": model}) as plane:
         plane.work.start_engine(plane.conveyor)
         yield plane
 
