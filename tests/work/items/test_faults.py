@@ -11,6 +11,8 @@ from codeplane.kernel.json import JsonObject
 from codeplane.ledger.projection import differences
 from codeplane.wiring.app import Plane
 from codeplane.work.items.engine import WorkEngine
+from codeplane.work.items.item import WorkItem
+from codeplane.work.items.kind import Transition, WorkRun
 from codeplane.work.items.step_list import StepList
 from codeplane.work.items.table import WorkTable
 from tests.interaction.requirements import requirement
@@ -53,6 +55,27 @@ async def second_engine(opened: Plane) -> AsyncIterator[WorkEngine]:
 
 async def check_tables(opened: Plane) -> None:
     assert await opened.log.readers.run(lambda connection: differences(connection, WorkTable())) == []
+
+
+class _BrokenSteps(StepList):
+    """Steps that a bug breaks."""
+
+    async def run(self, item: WorkItem, run: WorkRun) -> Transition | None:
+        raise RecursionError("too deep")
+
+
+async def test_a_bug_ends_the_item_that_it_breaks_and_is_reported(tmp_path: Path) -> None:
+    async with working(tmp_path) as opened:
+        engine, crashes = opened.work.engine, list[BaseException]()
+        kind = _BrokenSteps(payloads=opened.work._payloads, clock=opened.work.foundation.clock)
+        intact, engine._kinds[kind.name] = engine._kinds[kind.name], kind
+        engine._on_crash = crashes.append
+        broken = await reached(opened, await started(opened, WRITE), "COMPLETED", "FAILED")
+        assert broken["state"] == "FAILED" and "INTERNAL" in str(broken) and "RecursionError" in str(broken)
+        assert [type(crash) for crash in crashes] == [RecursionError]
+        engine._kinds[kind.name] = intact
+        assert (await reached(opened, await started(opened, WRITE), "COMPLETED", "FAILED"))["state"] == "COMPLETED"
+        await check_tables(opened)
 
 
 async def test_two_engines_make_each_call_once(tmp_path: Path) -> None:

@@ -253,8 +253,15 @@ class WorkEngine:
             # It was cancelled, another engine took it, or this one stops: what happens to it now is theirs.
             return
         except CodePlaneError as error:
-            failure: JsonObject = {"error": error.name, "message": error.message, "retryable": error.retryable}
-            await self._move(item, Transition(kind=FAILED, payload=failure))
+            await self._fail(item, error)
+        except Exception as error:
+            # A bug: taken up again it would fail again, and what waits behind it would wait for good.
+            await self._fail(item, Internal(f"{item.work_id} failed: {type(error).__name__}: {error}"))
+            raise
+
+    async def _fail(self, item: WorkItem, error: CodePlaneError) -> None:
+        failure: JsonObject = {"error": error.name, "message": error.message, "retryable": error.retryable}
+        await self._move(item, Transition(kind=FAILED, payload=failure))
 
     def _run(self, item: WorkItem) -> WorkRun:
         assert self._door is not None
