@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from codeplane.kernel.json import JsonObject
 
-_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
 # Longer than any test waits for what it hangs on.
 _HANG_SEC = 300.0
 Send: TypeAlias = Callable[[bytes], None]
@@ -131,7 +131,7 @@ def hang(parts: Iterable[bytes] | None = None) -> Act:
 def status(code: int, body: JsonObject | str = "", **headers: str) -> Act:
     """Refuse a request."""
     text = (body if isinstance(body, str) else json.dumps(body)).encode()
-    lines = [f"HTTP/1.1 {code} Told", f"Content-Length: {len(text)}"]
+    lines = [f"HTTP/1.1 {code} Told", f"Content-Length: {len(text)}", "Connection: close"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
 
     def act(provider: ScriptedProvider, send: Send) -> None:

@@ -22,9 +22,9 @@ class TurnBudget:
     def effective(cls, wanted: "TurnBudget", config: TurnsConfig) -> "TurnBudget":
         """What a client gets that asks for `wanted`, in which 0 is the default."""
         return cls(
-            max_tool_steps=_bounded(wanted.max_tool_steps, config.max_tool_steps),
-            max_tool_tokens=_bounded(wanted.max_tool_tokens, config.max_tool_tokens),
-            max_context_messages=_bounded(wanted.max_context_messages, config.max_context_messages),
+            max_tool_steps=_within_bound(wanted.max_tool_steps, config.max_tool_steps),
+            max_tool_tokens=_within_bound(wanted.max_tool_tokens, config.max_tool_tokens),
+            max_context_messages=_within_bound(wanted.max_context_messages, config.max_context_messages),
         )
 
     @classmethod
@@ -53,5 +53,5 @@ class TurnBudget:
         return None
 
 
-def _bounded(wanted: int, default: int) -> int:
+def _within_bound(wanted: int, default: int) -> int:
     return min(wanted, default * _MOST_TIMES) if wanted > 0 else default

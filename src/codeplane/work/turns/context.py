@@ -95,11 +95,11 @@ class ContextBuilder:
             shown.append({"role": "user", "text": message.content})
             turns = await self._store.turns("user_message_id = ?", (message.message_id,))
             entries = by_work.get(turns[0].work_id, []) if turns else []
-            shown += _closed(await self._transcripts.load(entries))
+            shown += _as_messages(await self._transcripts.load(entries))
         return shown
 
 
-def _closed(transcript: Transcript) -> list[JsonObject]:
+def _as_messages(transcript: Transcript) -> list[JsonObject]:
     """An earlier turn as messages; tools that never answered are answered for, as providers insist on that."""
     shown: list[JsonObject] = []
     for answer in transcript.answers:

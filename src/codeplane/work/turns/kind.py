@@ -79,10 +79,10 @@ class TurnKind:
         actor = str(_assistant(turn, item))
         return [
             thread_draft(kind, payload, actor=actor, ids=turn.ids)
-            for kind, payload in self._shown(item, turn, transition)
+            for kind, payload in self._thread_events(item, turn, transition)
         ]
 
-    def _shown(self, item: WorkItem, turn: Turn, transition: Transition) -> list[tuple[str, JsonObject]]:
+    def _thread_events(self, item: WorkItem, turn: Turn, transition: Transition) -> list[tuple[str, JsonObject]]:
         payload, left = transition.payload, max(0, turn.max_tool_steps - turn.tool_steps)
         match transition.kind:
             case kind if kind == LEASED:

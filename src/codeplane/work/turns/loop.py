@@ -284,10 +284,10 @@ class TurnLoop:
                 "metadata": {"model": answer.model, "is_final": not answer.tools, **(metadata or {})},
             }
             drafts.append(run.draft(ASSISTANT_COMMITTED, committed))
-        drafts += [run.draft(TOOL_PLANNED, self._planned(run, tool)) for tool in answer.tools]
+        drafts += [run.draft(TOOL_PLANNED, self._plan_payload(run, tool)) for tool in answer.tools]
         await self._log.append(drafts)
 
-    def _planned(self, run: TurnRun, tool: ToolRequest) -> JsonObject:
+    def _plan_payload(self, run: TurnRun, tool: ToolRequest) -> JsonObject:
         operation = run.toolbox.get(tool.name)
         arguments = self._redactor.json(arguments_of(tool))
         text = canonical(arguments)
