@@ -37,7 +37,7 @@ def over_http(server: Server, token: str, after: int) -> Iterator[Items]:
 @contextmanager
 def over_websocket(server: Server, token: str, after: int) -> Iterator[Items]:
     """Messages of `/ws/events`."""
-    client = pytest.importorskip("websockets.sync.client", reason="websockets is not installed")
+    client = pytest.importorskip("websockets.sync.client", reason="NOT TESTED: websockets is not installed")
     with client.connect(f"ws://{server.host}:{server.port}/ws/events") as socket:
         socket.send(json.dumps({"token": token, "after": after}))
         messages = map(json.loads, socket)
