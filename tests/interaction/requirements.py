@@ -121,6 +121,11 @@ REQUIREMENTS = (
         promise="what work planned is kept whole, sealed and bounded; events and answers show it redacted",
     ),
     Requirement(
+        id="JOB-01",
+        source="003 §5, §7, §8.9, design §10",
+        promise="a job runs in the background in a thread; the same trigger is one job; places, priorities, bounds hold",
+    ),
+    Requirement(
         id="TURN-01",
         source="003 §8.1, §8.8, design §10",
         promise="a turn asks the model and calls its tools through the door; all of it is one gap-free stream",

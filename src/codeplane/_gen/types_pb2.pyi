@@ -64,6 +64,7 @@ class NotificationType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     NOTIFICATION_JOB_COMPLETED: _ClassVar[NotificationType]
     NOTIFICATION_JOB_FAILED: _ClassVar[NotificationType]
     NOTIFICATION_PROACTIVE_REACH_OUT: _ClassVar[NotificationType]
+    NOTIFICATION_JOB_PAUSED: _ClassVar[NotificationType]
 
 class QueueMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -124,6 +125,7 @@ NOTIFICATION_APPROVAL_EXPIRING_SOON: NotificationType
 NOTIFICATION_JOB_COMPLETED: NotificationType
 NOTIFICATION_JOB_FAILED: NotificationType
 NOTIFICATION_PROACTIVE_REACH_OUT: NotificationType
+NOTIFICATION_JOB_PAUSED: NotificationType
 QUEUE_MODE_UNSPECIFIED: QueueMode
 REJECT_IF_BUSY: QueueMode
 INTERRUPT_AFTER_CURRENT_TOOL: QueueMode

@@ -136,7 +136,20 @@ class TurnsConfig(Section):
     context_tokens: int = Field(100_000, ge=1000, description="tokens that the model is shown, oldest answers go first")
     answer_bytes: int = Field(65_536, ge=1024, description="what the model is shown of one tool answer")
     max_queued: int = Field(16, ge=0, le=1000, description="turns that wait in one thread; more are refused")
+    max_running: int = Field(3, ge=1, le=1000, description="turns that run at once, over all threads")
     raw_reasoning: bool = Field(False, description="clients may ask for a model's reasoning word by word")
+
+
+class JobsConfig(Section):
+    """Jobs: turns that go on in the background."""
+
+    max_running: int = Field(5, ge=1, le=1000, description="jobs that run at once; others are queued")
+    max_tool_steps: int = Field(20, ge=1, le=1000, description="tool calls of one job; callers may ask for 4 times it")
+    max_wall_time_sec: float = Field(
+        1800.0, gt=0, le=604_800, description="how long one job runs, waits left out; callers may ask for 4 times it"
+    )
+    max_depth: int = Field(3, ge=0, le=16, description="how deep jobs may start jobs")
+    max_spawned: int = Field(20, ge=0, le=1000, description="jobs that one job or turn starts, at all depths")
 
 
 class RetentionConfig(Section):
@@ -481,6 +494,7 @@ class Config(Section):
     sessions: SessionConfig = SessionConfig()
     work: WorkConfig = WorkConfig()
     turns: TurnsConfig = TurnsConfig()
+    jobs: JobsConfig = JobsConfig()
     retention: RetentionConfig = RetentionConfig()
     ledger: LedgerConfig = LedgerConfig()
     trust: TrustConfig = TrustConfig()

@@ -951,6 +951,28 @@ class ModelCeilingReached(
     """What models may cost in this turn, thread or day is used up."""
 
 
+class JobNotFound(
+    CodePlaneError,
+    name="JOB_NOT_FOUND",
+    code=6040,
+    http=404,
+    rpc="not_found",
+    hint="job_list shows which there are",
+):
+    """There is no such job, or it is not the caller's."""
+
+
+class JobLimitReached(
+    CodePlaneError,
+    name="JOB_LIMIT_REACHED",
+    code=6041,
+    http=429,
+    rpc="resource_exhausted",
+    hint="let the jobs that there are do it; the owner's settings are jobs.max_depth and jobs.max_spawned",
+):
+    """A job or turn may not start further jobs: they would be too deep or too many."""
+
+
 class SessionNotFound(
     CodePlaneError,
     name="SESSION_NOT_FOUND",

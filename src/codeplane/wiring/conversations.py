@@ -9,6 +9,12 @@ from codeplane.kernel.ports import Payloads
 from codeplane.vectors.token_count import TOKENIZER, count_tokens
 from codeplane.wiring.foundation import Foundation
 from codeplane.work.items.engine import WorkEngine
+from codeplane.work.items.kind import WorkKind
+from codeplane.work.jobs.kind import JobKind
+from codeplane.work.jobs.operations import JobAccess, JobOperations
+from codeplane.work.jobs.queue import JobQueue
+from codeplane.work.jobs.spawn_limits import SpawnLimits
+from codeplane.work.jobs.store import JobStore
 from codeplane.work.threads.operations import ThreadAccess, ThreadOperations
 from codeplane.work.threads.store import ThreadStore
 from codeplane.work.turns.callbacks import TurnCallbacks
@@ -31,7 +37,9 @@ class Conversations:
     foundation: Foundation
     payloads: Payloads
     store: ThreadStore
+    jobs: JobStore
     kind: TurnKind
+    job_kind: JobKind
 
     @classmethod
     def of(cls, foundation: Foundation, payloads: Payloads, models: Models) -> "Conversations":
@@ -57,11 +65,36 @@ class Conversations:
             config=config,
             clock=foundation.clock,
         )
-        kind = TurnKind(store=store, loop=loop, tokenizer=TOKENIZER)
-        return cls(foundation=foundation, payloads=payloads, store=store, kind=kind)
+        jobs = JobStore(foundation.log)
+        kind = TurnKind(store=store, loop=loop, tokenizer=TOKENIZER, max_running=config.max_running)
+        job_kind = JobKind(
+            threads=store,
+            jobs=jobs,
+            loop=loop,
+            tokenizer=TOKENIZER,
+            max_running=foundation.config.jobs.max_running,
+        )
+        return cls(foundation=foundation, payloads=payloads, store=store, jobs=jobs, kind=kind, job_kind=job_kind)
+
+    @property
+    def kinds(self) -> tuple[WorkKind, ...]:
+        """The kinds of work that turns and jobs are."""
+        return self.kind, self.job_kind
+
+    def job_queue(self, engine: WorkEngine) -> JobQueue:
+        """What queues jobs, for everybody who starts some."""
+        config = self.foundation.config
+        return JobQueue(
+            engine=engine,
+            payloads=self.payloads,
+            threads=self.store,
+            jobs=self.jobs,
+            config=config.jobs,
+            turns=config.turns,
+        )
 
     def operations(self, conveyor: Conveyor, engine: WorkEngine) -> tuple[object, ...]:
-        """The operations on threads and turns."""
+        """The operations on threads, turns and jobs."""
         foundation = self.foundation
         access = ThreadAccess(self.store, conveyor.ports.authority.event_scope)
         threads = ThreadOperations(
@@ -84,7 +117,20 @@ class Conversations:
             config=foundation.config.turns,
             door=conveyor,
         )
-        return threads, turns
+        jobs = JobOperations(
+            queue=self.job_queue(engine),
+            store=self.jobs,
+            access=JobAccess(log=foundation.log, store=self.jobs, scope_of=conveyor.ports.authority.event_scope),
+            threads=self.store,
+            thread_access=access,
+            limits=SpawnLimits(foundation.log, foundation.config.jobs),
+            engine=engine,
+            catalogue=foundation.catalogue,
+            cursors=foundation.cursors,
+            redactor=foundation.outward,
+            default_wall_time_sec=foundation.config.jobs.max_wall_time_sec,
+        )
+        return threads, turns, jobs
 
     def callbacks(self, engine: WorkEngine) -> TurnCallbacks:
         """What brings decided proposals back into their threads."""

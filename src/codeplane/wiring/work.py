@@ -17,6 +17,7 @@ from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.operations import WorkOperations
 from codeplane.work.items.step_list import StepList
 from codeplane.work.items.table import WorkTable
+from codeplane.work.jobs.table import JobTable
 from codeplane.work.operations import SessionOperations
 from codeplane.work.replay import ReplayOperations
 from codeplane.work.sessions import Sessions
@@ -31,7 +32,7 @@ _MAX_ORIGINS = 4096
 class WorkWiring(PlaneWiring):
     """Counts what callers do against the limits of their tasks, and runs work that goes on by itself."""
 
-    tables = (SessionTable, TaskTable, OperationTable, WorkTable, ThreadTable)
+    tables = (SessionTable, TaskTable, OperationTable, WorkTable, ThreadTable, JobTable)
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
@@ -53,7 +54,12 @@ class WorkWiring(PlaneWiring):
         self._origins = BoundedCache[str, bool](_MAX_ORIGINS)
         self._conversations = Conversations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
         self.engine = WorkEngine(
-            kinds=(StepList(payloads=self._payloads, clock=foundation.clock), self._conversations.kind),
+            kinds=(
+                StepList(
+                    payloads=self._payloads, clock=foundation.clock, max_running=foundation.config.work.max_running
+                ),
+                *self._conversations.kinds,
+            ),
             log=foundation.log,
             clock=foundation.clock,
             config=config.work,
@@ -65,6 +71,7 @@ class WorkWiring(PlaneWiring):
             on_crash=lambda error: logger.error("work could not go on", exc_info=error),
             is_own=self._is_own if foundation.log.is_shared else None,
         )
+        self.jobs = self._conversations.job_queue(self.engine)
         self._callbacks = self._conversations.callbacks(self.engine)
 
     def part(self, conveyor: Conveyor) -> Part:

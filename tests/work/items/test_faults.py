@@ -34,7 +34,7 @@ async def second_engine(opened: Plane) -> AsyncIterator[WorkEngine]:
     foundation, first = opened.work.foundation, opened.work.engine
     crashes: list[BaseException] = []
     engine = WorkEngine(
-        kinds=(StepList(payloads=opened.work._payloads, clock=foundation.clock),),
+        kinds=(StepList(payloads=opened.work._payloads, clock=foundation.clock, max_running=20),),
         log=foundation.log,
         clock=foundation.clock,
         config=foundation.config.work,
@@ -67,7 +67,7 @@ class _BrokenSteps(StepList):
 async def test_a_bug_ends_the_item_that_it_breaks_and_is_reported(tmp_path: Path) -> None:
     async with working(tmp_path) as opened:
         engine, crashes = opened.work.engine, list[BaseException]()
-        kind = _BrokenSteps(payloads=opened.work._payloads, clock=opened.work.foundation.clock)
+        kind = _BrokenSteps(max_running=20, payloads=opened.work._payloads, clock=opened.work.foundation.clock)
         intact, engine._kinds[kind.name] = engine._kinds[kind.name], kind
         engine._on_crash = crashes.append
         broken = await reached(opened, await started(opened, WRITE), "COMPLETED", "FAILED")

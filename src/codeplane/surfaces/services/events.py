@@ -28,6 +28,7 @@ _QUEUED = {
     "action.expiring": "NOTIFICATION_APPROVAL_EXPIRING_SOON",
     "job.completed": "NOTIFICATION_JOB_COMPLETED",
     "job.failed": "NOTIFICATION_JOB_FAILED",
+    "job.paused": "NOTIFICATION_JOB_PAUSED",
     "reach_out.queued": "NOTIFICATION_PROACTIVE_REACH_OUT",
 }
 
@@ -148,5 +149,7 @@ _PAYLOADS: Mapping[str, tuple[str, Make]] = {
     "tool.started": ("tool_execution_started", _rename_fields(events_pb2.ToolExecutionStarted)),
     "tool.finished": ("tool_execution_finished", _rename_fields(events_pb2.ToolExecutionFinished)),
     "memory.checkpoint_saved": ("memory_checkpoint_saved", _rename_fields(events_pb2.MemoryCheckpointSaved)),
+    "job.status_changed": ("job_status_changed", _rename_fields(events_pb2.JobStatusChanged)),
+    "schedule.triggered": ("schedule_triggered", _rename_fields(events_pb2.ScheduleTriggered)),
     "callback.received": ("delegated_callback_received", _rename_fields(events_pb2.DelegatedCallbackReceived)),
 }

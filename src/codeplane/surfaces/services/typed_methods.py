@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from google.protobuf.message import Message
 
-from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, system_pb2, threads_pb2, turns_pb2, work_pb2
+from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, jobs_pb2, system_pb2, threads_pb2, turns_pb2, work_pb2
 from codeplane._gen.search import search_pb2
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.services.field_mapping import (
@@ -252,6 +252,46 @@ METHODS = (
         operation="turn.cancel",
         request=turns_pb2.CancelTurnRequest,
         response=turns_pb2.CancelTurnResponse,
+    ),
+    TypedMethod(
+        service="JobsService",
+        method="ListJobs",
+        operation="job.list",
+        request=jobs_pb2.ListJobsRequest,
+        response=jobs_pb2.ListJobsResponse,
+        sends=_PAGED,
+        takes={**_PAGES, "items": "results"},
+    ),
+    TypedMethod(
+        service="JobsService",
+        method="CreateJob",
+        operation="job.create",
+        request=jobs_pb2.CreateJobRequest,
+        response=jobs_pb2.CreateJobResponse,
+        takes={"item": "."},
+    ),
+    TypedMethod(
+        service="JobsService",
+        method="GetJob",
+        operation="job.show",
+        request=jobs_pb2.GetJobRequest,
+        response=jobs_pb2.GetJobResponse,
+        takes={"item": "."},
+    ),
+    TypedMethod(
+        service="JobsService",
+        method="CancelJob",
+        operation="job.cancel",
+        request=jobs_pb2.CancelJobRequest,
+        response=jobs_pb2.CancelJobResponse,
+    ),
+    TypedMethod(
+        service="JobsService",
+        method="ResumeJob",
+        operation="job.resume",
+        request=jobs_pb2.ResumeJobRequest,
+        response=jobs_pb2.ResumeJobResponse,
+        takes={"item": "."},
     ),
     TypedMethod(
         package=SEARCH_PACKAGE,

@@ -17,7 +17,12 @@ from codeplane.trust.notifications.table import READ, STREAM
 from codeplane.trust.people import require_person
 
 NotificationType = Literal[
-    "PENDING_APPROVAL_CREATED", "APPROVAL_EXPIRING_SOON", "JOB_COMPLETED", "JOB_FAILED", "PROACTIVE_REACH_OUT"
+    "PENDING_APPROVAL_CREATED",
+    "APPROVAL_EXPIRING_SOON",
+    "JOB_COMPLETED",
+    "JOB_FAILED",
+    "JOB_PAUSED",
+    "PROACTIVE_REACH_OUT",
 ]
 _MAX_IDS = 1000
 # A settled question no longer has to be read.
@@ -89,7 +94,7 @@ class NotificationOperations:
 
     @operation("notification.list", risk=Risk.READ, people=True)
     async def list(self, call: Call, request: NotificationsRequest) -> NotificationList:
-        """What waits for a person, newest first: approvals asked for, those about to expire; only a person sees it."""
+        """What waits for a person, newest first: approvals, jobs that ended or paused; only a person sees it."""
         require_person(call.actor)
         owner = call.actor.owner_id
         scope = f"notification.list:{owner}:{request.unread}:{request.open}:{request.type}"

@@ -18,6 +18,7 @@ _KINDS: dict[str, tuple[str, str, str]] = {
     "action.expiring": ("APPROVAL_EXPIRING_SOON", "action", "action_id"),
     "job.completed": ("JOB_COMPLETED", "job", "job_id"),
     "job.failed": ("JOB_FAILED", "job", "job_id"),
+    "job.paused": ("JOB_PAUSED", "job", "job_id"),
     "reach_out.queued": ("PROACTIVE_REACH_OUT", "thread", "thread_id"),
 }
 _SETTLED = frozenset({"action.approved", "action.rejected", "action.expired"})
@@ -27,7 +28,7 @@ class NotificationTable:
     """The newest notifications, and when each person read them."""
 
     name: ClassVar[str] = "notifications"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     tables: ClassVar[tuple[str, ...]] = ("notifications", "notification_reads")
     types: ClassVar[frozenset[str]] = frozenset({*_KINDS, *_SETTLED, READ, RETENTION_APPLIED})
     schema: ClassVar[tuple[str, ...]] = (

@@ -1,6 +1,7 @@
 """Runs work items: leases them, has their kinds run them, and resumes them where they were left."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -67,6 +68,8 @@ class WorkEngine:
         self._is_own = is_own
         self.store = WorkStore(log)
         self._running: dict[str, asyncio.Task[None]] = {}
+        # How many items of each kind run.
+        self._places = Counter[str]()
         self._due = asyncio.Event()
         self._door: Door | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -112,6 +115,16 @@ class WorkEngine:
         """Look for items that can run."""
         self._due.set()
 
+    async def place_of(self, item: WorkItem) -> int:
+        """The place of a queued item among those of its kind, from 1."""
+        ((count,),) = await self._log.select(
+            """SELECT count(*) FROM work_items w, (SELECT priority, position FROM work_items WHERE work_id = ?) own
+               WHERE w.state = 'QUEUED' AND w.kind = ?
+               AND (w.priority, w.position) <= (own.priority, own.position)""",
+            (item.work_id, item.kind),
+        )
+        return int(str(count))
+
     async def admit(self) -> None:
         """Raise Overloaded when too many items have not ended."""
         ((count,),) = await self._log.select(
@@ -136,8 +149,8 @@ class WorkEngine:
                     await self.cancel(child.work_id, by=by, reason=f"{item.work_id} was cancelled")
         return await self.store.get(item.work_id)
 
-    async def resume(self, work_id: str, *, max_steps: int | None, max_seconds: float | None, by: str) -> WorkItem:
-        """Let an item that used up its limits go on with higher ones."""
+    async def resume(self, work_id: str, raised: JsonObject, *, by: str) -> WorkItem:
+        """Let an item that used up its limits go on with higher ones, as its kind knows them."""
         for _ in range(_MAX_CONFLICTS):
             item = await self.store.get(work_id)
             if item.has_ended:
@@ -145,7 +158,6 @@ class WorkEngine:
             if item.waits_for is not WaitReason.BUDGET:
                 return item
             try:
-                raised: JsonObject = {"max_steps": max_steps, "max_seconds": max_seconds}
                 await self._record(item, Transition(kind=RESUMED, payload=raised), by=by)
             except SequenceConflict:
                 continue
@@ -155,15 +167,16 @@ class WorkEngine:
 
     async def sweep(self) -> None:
         """Renew leases, take up what another engine let go, and end what acts for somebody who was revoked."""
-        for item in await self._list_unfinished():
-            if item.work_id in self._running and item.holder == self._holder:
-                with suppress(SequenceConflict):
-                    await self._renew_lease(item)
-            if not self._is_live(item.on_behalf_of):
-                with suppress(WorkEnded):
-                    await self.cancel(
-                        item.work_id, by="system", reason=f"{item.on_behalf_of}, for whom it acts, was revoked"
-                    )
+        for work_id in [*self._running]:
+            with suppress(SequenceConflict, WorkEnded):
+                await self._renew_lease(await self._load_own(work_id))
+        for stored, delegator in (await self.store.delegators()).items():
+            if not self._is_live(delegator):
+                for item in await self._only_own(await self.store.list_unfinished_for(stored)):
+                    with suppress(WorkEnded):
+                        await self.cancel(
+                            item.work_id, by="system", reason=f"{delegator}, for whom it acts, was revoked"
+                        )
         self._due.set()
 
     async def _end(self, work_id: str, kind: str, payload: JsonObject, *, by: str) -> WorkItem:
@@ -185,22 +198,32 @@ class WorkEngine:
             await self._due.wait()
             self._due.clear()
             try:
-                for item in await self._list_unfinished():
-                    if len(self._running) >= self._config.max_running:
-                        break
-                    if item.work_id not in self._running and await self._is_due(item):
-                        task = asyncio.ensure_future(self._drive(item))
-                        self._running[item.work_id] = task
-                        task.add_done_callback(partial(self._on_done, item.work_id))
+                await self._take_up()
             except ShuttingDown:
                 return
             except CodePlaneError as error:
                 # The next sweep looks again.
                 self._on_crash(error)
 
-    async def _list_unfinished(self) -> list[WorkItem]:
+    async def _take_up(self) -> None:
+        """Start the items that can run, by their priority, while there are places for their kind and for all."""
+        full = [name for name in self._kinds if not self._has_place(name)]
+        for item in await self._only_own(await self.store.list_candidates(full)):
+            if len(self._running) >= self._config.max_running:
+                return
+            if item.work_id not in self._running and self._has_place(item.kind) and await self._is_due(item):
+                task = asyncio.ensure_future(self._drive(item))
+                self._running[item.work_id] = task
+                self._places[item.kind] += 1
+                task.add_done_callback(partial(self._on_done, item))
+
+    def _has_place(self, kind: str) -> bool:
+        known = self._kinds.get(kind)
+        # One of an unknown kind fails when it runs.
+        return known is None or self._places[kind] < known.max_running
+
+    async def _only_own(self, items: list[WorkItem]) -> list[WorkItem]:
         """The items that this node may run or end: those that were created on it."""
-        items = await self.store.list_unfinished()
         if self._is_own is None:
             return items
         return [item for item in items if await self._is_own(item.work_id)]
@@ -233,9 +256,10 @@ class WorkEngine:
         newest = await self._log.query(EventQuery(newest=True, limit=1))
         return newest[-1].position if newest else 0
 
-    def _on_done(self, work_id: str, done: "asyncio.Task[None]") -> None:
-        self._running.pop(work_id, None)
-        self._disconnect(work_id)
+    def _on_done(self, item: WorkItem, done: "asyncio.Task[None]") -> None:
+        self._running.pop(item.work_id, None)
+        self._places[item.kind] -= 1
+        self._disconnect(item.work_id)
         self._due.set()
         if not done.cancelled() and (error := done.exception()) is not None:
             self._on_crash(error)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from codeplane.kernel.actor import Actor, ActorKind, Origin
 from codeplane.kernel.call import Call
@@ -26,6 +26,16 @@ class WaitReason(StrEnum):
 
     APPROVAL = "approval"
     BUDGET = "budget"
+
+
+class Priority(IntEnum):
+    """Which of the items that can run comes first: the lowest number."""
+
+    CHAT = 0
+    CALLBACK = 1
+    JOB = 2
+    SCHEDULE = 3
+    HEARTBEAT = 4
 
 
 ENDED = frozenset({WorkState.COMPLETED, WorkState.FAILED, WorkState.CANCELLED})
@@ -58,6 +68,9 @@ class WorkItem:
     steps_done: int
     steps_total: int
     used_us: int
+    # How long it has run, steps that failed and pauses between steps included, but not waits and restarts.
+    ran_us: int
+    priority: Priority
     limits: WorkLimits
     payload_hash: str
     created_ns: int
@@ -94,8 +107,8 @@ def delegator(call: Call) -> Actor:
 
 COLUMNS = (
     "work_id, kind, title, state, parent_id, created_by, on_behalf_of, waits_for, action_id, holder, lease_until_ns, "
-    "attempt, steps_done, steps_total, used_us, max_steps, max_seconds, payload_hash, created_ns, updated_ns, error, "
-    "message, sequence"
+    "attempt, steps_done, steps_total, used_us, ran_us, priority, max_steps, max_seconds, payload_hash, created_ns, "
+    "updated_ns, error, message, sequence"
 )
 
 
@@ -107,8 +120,8 @@ def work_stream(work_id: str) -> str:
 def item_from_row(row: Sequence[Cell]) -> WorkItem:
     """The item in a row of the table."""
     (work_id, kind, title, state, parent_id, created_by, on_behalf_of, waits_for, action_id, holder, lease_until_ns,
-     attempt, steps_done, steps_total, used_us, max_steps, max_seconds, payload_hash, created_ns, updated_ns, error,
-     message, sequence) = row  # fmt: skip
+     attempt, steps_done, steps_total, used_us, ran_us, priority, max_steps, max_seconds, payload_hash, created_ns,
+     updated_ns, error, message, sequence) = row  # fmt: skip
     return WorkItem(
         work_id=str(work_id),
         kind=str(kind),
@@ -125,6 +138,8 @@ def item_from_row(row: Sequence[Cell]) -> WorkItem:
         steps_done=int(str(steps_done)),
         steps_total=int(str(steps_total)),
         used_us=int(str(used_us)),
+        ran_us=int(str(ran_us)),
+        priority=Priority(int(str(priority))),
         limits=WorkLimits(max_steps=int(str(max_steps)), max_seconds=float(str(max_seconds))),
         payload_hash=str(payload_hash),
         created_ns=int(str(created_ns)),

@@ -47,6 +47,8 @@ class WorkKind(Protocol):
     """How the items of one kind run."""
 
     name: ClassVar[str]
+    # How many items of the kind run at once; the engine has a bound of its own for all kinds together.
+    max_running: int
 
     async def actor(self, item: WorkItem) -> Actor:
         """Who the item's calls are made by."""

@@ -181,9 +181,8 @@ class WorkOperations:
     @operation("work.resume", risk=Risk.WRITE, people=True)
     async def resume(self, call: Call, request: ResumeRequest) -> WorkView:
         """Let a work item that used up its limits go on with higher ones; for a person."""
-        item = await self._engine.resume(
-            request.work_id, max_steps=request.max_steps, max_seconds=request.max_seconds, by=str(call.actor)
-        )
+        raised: JsonObject = {"max_steps": request.max_steps, "max_seconds": request.max_seconds}
+        item = await self._engine.resume(request.work_id, raised, by=str(call.actor))
         return WorkView.of(item)
 
     @operation("work.watch", risk=Risk.READ, timeout_sec=0)

@@ -24,7 +24,8 @@ class StepList:
 
     name: ClassVar[str] = "steps"
 
-    def __init__(self, *, payloads: Payloads, clock: Clock) -> None:
+    def __init__(self, *, payloads: Payloads, clock: Clock, max_running: int) -> None:
+        self.max_running = max_running
         self._payloads = payloads
         self._clock = clock
 
@@ -46,8 +47,8 @@ class StepList:
         for number in range(item.steps_done, len(steps)):
             if run.is_stopping():
                 return None
-            if (waiting := _used_up(item)) is not None:
-                return Transition(kind=WAITING, payload=waiting)
+            if (reason := _used_up(item)) is not None:
+                return wait_for_budget(reason)
             started_ns = self._clock.monotonic_ns()
             outcome = await self._call(item, number, steps[number], run)
             if isinstance(outcome.error, ShuttingDown):
@@ -93,15 +94,18 @@ def wait_for_answer(pending: ApprovalPending) -> Transition:
     return Transition(kind=WAITING, payload=payload)
 
 
-def _used_up(item: WorkItem) -> JsonObject | None:
-    """What the item waits for when it has used up its limits."""
+def wait_for_budget(reason: str) -> Transition:
+    """The transition of an item that has used up what it may, until a person raises that."""
+    return Transition(kind=WAITING, payload={"waits_for": WaitReason.BUDGET.value, "message": reason})
+
+
+def _used_up(item: WorkItem) -> str | None:
+    """Which of its limits the item has reached, in words."""
     if item.steps_done >= item.limits.max_steps:
-        message = f"{item.steps_done} of {item.limits.max_steps} steps are used up"
-    elif item.used_us >= item.limits.max_seconds * 1_000_000:
-        message = f"{item.used_us / 1_000_000:.0f} of {item.limits.max_seconds:.0f} seconds are used up"
-    else:
-        return None
-    return {"waits_for": WaitReason.BUDGET.value, "message": message}
+        return f"{item.steps_done} of {item.limits.max_steps} steps are used up"
+    if item.used_us >= item.limits.max_seconds * 1_000_000:
+        return f"{item.used_us / 1_000_000:.0f} of {item.limits.max_seconds:.0f} seconds are used up"
+    return None
 
 
 def _failure(number: int, error: CodePlaneError) -> JsonObject:

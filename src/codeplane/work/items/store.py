@@ -1,5 +1,6 @@
 """Reads work items, and appends their transitions: each expects the head that it was decided by."""
 
+import json
 from collections.abc import Sequence
 
 from codeplane.kernel.actor import Actor
@@ -10,9 +11,10 @@ from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_stored_id
 from codeplane.ledger.rows import Cell
-from codeplane.work.items.item import COLUMNS, WorkItem, WorkLimits, item_from_row, work_stream
+from codeplane.work.items.item import COLUMNS, Priority, WorkItem, WorkLimits, item_from_row, work_stream
 from codeplane.work.items.table import CREATED
 
+_UNFINISHED = "state IN ('QUEUED', 'RUNNING', 'WAITING')"
 _MAX_DUE = 1000
 MAX_DESCENDANTS = 200
 _MAX_MESSAGE = 1000
@@ -37,6 +39,7 @@ class WorkStore:
         work_id: str,
         created_by: Actor,
         correlation: Correlation,
+        priority: Priority = Priority.JOB,
         copies: Sequence[Draft] = (),
     ) -> WorkItem:
         """Record a new item, and beside it what other streams say of it; it is queued when that is durable.
@@ -47,6 +50,7 @@ class WorkStore:
             "kind": kind,
             "title": title,
             "parent_id": parent_id,
+            "priority": priority.value,
             "on_behalf_of": on_behalf_of.to_json(),
             "max_steps": limits.max_steps,
             "max_seconds": limits.max_seconds,
@@ -68,9 +72,22 @@ class WorkStore:
             items = await self.select("work_id = ?", (whole_id,))
         return items[0]
 
-    async def list_unfinished(self) -> list[WorkItem]:
-        """The items that have not ended, oldest first."""
-        return await self.select("state IN ('QUEUED', 'RUNNING', 'WAITING') ORDER BY position LIMIT ?", (_MAX_DUE,))
+    async def delegators(self) -> dict[str, Actor]:
+        """Everybody for whom an item that has not ended acts, by how the table has them."""
+        rows = await self._log.select(f"SELECT DISTINCT on_behalf_of FROM work_items WHERE {_UNFINISHED}")
+        return {str(actor): Actor.from_json(json.loads(str(actor))) for (actor,) in rows}
+
+    async def list_unfinished_for(self, delegator: str) -> list[WorkItem]:
+        """The items that act for somebody, as the table has them, and have not ended; oldest first."""
+        return await self.select(f"{_UNFINISHED} AND on_behalf_of = ? ORDER BY position LIMIT ?", (delegator, _MAX_DUE))
+
+    async def list_candidates(self, full: Sequence[str]) -> list[WorkItem]:
+        """The items that may be able to run now, in their order: none that is queued of a kind that is `full`."""
+        return await self.select(
+            """(state IN ('RUNNING', 'WAITING') OR (state = 'QUEUED' AND kind NOT IN (SELECT value FROM json_each(?))))
+               ORDER BY priority, position LIMIT ?""",
+            (dumps([*full]), _MAX_DUE),
+        )
 
     async def children(self, work_id: str) -> list[WorkItem]:
         """The items that were started by this one."""

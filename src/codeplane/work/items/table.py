@@ -7,7 +7,7 @@ from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 from codeplane.ledger.rows import Cell
-from codeplane.work.items.item import COLUMNS
+from codeplane.work.items.item import COLUMNS, Priority
 
 CREATED, LEASED, WAITING, RESUMED = "work.created", "work.leased", "work.waiting", "work.resumed"
 COMPLETED, FAILED, CANCELLED = "work.completed", "work.failed", "work.cancelled"
@@ -20,23 +20,25 @@ _STATES = {
     CANCELLED: "CANCELLED",
 }
 _PREFIX = "work/"
+# Microseconds since the last event of an item that runs, else 0; a clock that was set back counts as nothing.
+_SINCE_LAST = "coalesce(max(0, ?1 - running_ns) / 1000, 0)"
 
 
 class WorkTable:
     """Work items by id, state and parent."""
 
     name: ClassVar[str] = "work_items"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tables: ClassVar[tuple[str, ...]] = ("work_items",)
     types: ClassVar[frozenset[str]] = frozenset({CREATED, WORK_STEPPED, RETENTION_APPLIED, *_STATES})
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE work_items(
             work_id TEXT PRIMARY KEY, kind TEXT, title TEXT, state TEXT, parent_id TEXT, created_by TEXT,
             on_behalf_of TEXT, waits_for TEXT, action_id TEXT, holder TEXT, lease_until_ns INTEGER, attempt INTEGER,
-            steps_done INTEGER, steps_total INTEGER, used_us INTEGER, max_steps INTEGER, max_seconds REAL,
-            payload_hash TEXT, created_ns INTEGER, updated_ns INTEGER, error TEXT, message TEXT, sequence INTEGER,
-            position INTEGER) WITHOUT ROWID""",
-        "CREATE INDEX work_items_by_state ON work_items(state, position)",
+            steps_done INTEGER, steps_total INTEGER, used_us INTEGER, ran_us INTEGER, running_ns INTEGER,
+            priority INTEGER, max_steps INTEGER, max_seconds REAL, payload_hash TEXT, created_ns INTEGER,
+            updated_ns INTEGER, error TEXT, message TEXT, sequence INTEGER, position INTEGER) WITHOUT ROWID""",
+        "CREATE INDEX work_items_by_state ON work_items(state, priority, position)",
         "CREATE INDEX work_items_by_position ON work_items(position)",
         "CREATE INDEX work_items_by_parent ON work_items(parent_id) WHERE parent_id IS NOT NULL",
     )
@@ -51,9 +53,10 @@ class WorkTable:
             _insert(tables, work_id, event)
         elif event.type == WORK_STEPPED:
             tables.execute(
-                """UPDATE work_items SET steps_done = max(steps_done, ?), used_us = used_us + ?, updated_ns = ?,
-                   sequence = ? WHERE work_id = ?""",
-                (_number(payload, "step") + 1, _number(payload, "duration_us"), event.at_ns, event.sequence, work_id),
+                f"""UPDATE work_items SET steps_done = max(steps_done, ?2), used_us = used_us + ?3,
+                    ran_us = ran_us + {_SINCE_LAST}, running_ns = CASE WHEN running_ns IS NULL THEN NULL ELSE ?1 END,
+                    updated_ns = ?1, sequence = ?4 WHERE work_id = ?5""",
+                (event.at_ns, _number(payload, "step") + 1, _number(payload, "duration_us"), event.sequence, work_id),
             )
         else:
             _move_on(tables, work_id, event)
@@ -64,24 +67,39 @@ def _insert(tables: Tables, work_id: str, event: Event) -> None:
     cells: tuple[Cell, ...] = (
         *(work_id, _text(payload, "kind"), _text(payload, "title"), "QUEUED", _text(payload, "parent_id")),
         *(event.actor, dumps(payload["on_behalf_of"]), None, None, None, 0, 0, 0, _number(payload, "steps_total"), 0),
-        *(_number(payload, "max_steps"), float(str(payload["max_seconds"])), _text(payload, "payload_hash")),
+        *(
+            0,
+            _priority(payload),
+            _number(payload, "max_steps"),
+            float(str(payload["max_seconds"])),
+            _text(payload, "payload_hash"),
+        ),
         *(event.at_ns, event.at_ns, None, None, event.sequence, event.position),
     )
     marks = ", ".join("?" * len(cells))
     tables.execute(f"INSERT OR IGNORE INTO work_items({COLUMNS}, position) VALUES ({marks})", cells)
 
 
+def _priority(payload: JsonObject) -> int:
+    """The priority of an item; those of earlier versions have it by their kind."""
+    default = Priority.CHAT if payload.get("kind") == "turn" else Priority.JOB
+    return int(str(payload.get("priority", default.value)))
+
+
 def _move_on(tables: Tables, work_id: str, event: Event) -> None:
     payload = event.payload
+    # Between a kill and the next attempt nothing ran.
     tables.execute(
-        """UPDATE work_items SET state = ?, waits_for = ?, action_id = ?, holder = ?, lease_until_ns = ?,
-           attempt = coalesce(?, attempt), max_steps = coalesce(?, max_steps), max_seconds = coalesce(?, max_seconds),
-           error = ?, message = ?, updated_ns = ?, sequence = ? WHERE work_id = ?""",
+        f"""UPDATE work_items SET ran_us = ran_us + CASE WHEN ?2 != attempt THEN 0 ELSE {_SINCE_LAST} END,
+            running_ns = ?3, state = ?4, waits_for = ?5, action_id = ?6, holder = ?7, lease_until_ns = ?8,
+            attempt = coalesce(?2, attempt), max_steps = coalesce(?9, max_steps),
+            max_seconds = coalesce(?10, max_seconds), error = ?11, message = ?12, updated_ns = ?1, sequence = ?13
+            WHERE work_id = ?14""",
         (
+            *(event.at_ns, _cell(payload, "attempt"), event.at_ns if event.type == LEASED else None),
             *(_STATES[event.type], _text(payload, "waits_for"), _text(payload, "action_id"), _text(payload, "holder")),
-            *(_number(payload, "until_ns"), _cell(payload, "attempt"), _cell(payload, "max_steps")),
-            *(_cell(payload, "max_seconds"), _text(payload, "error"), _text(payload, "message")),
-            *(event.at_ns, event.sequence, work_id),
+            *(_number(payload, "until_ns"), _cell(payload, "max_steps"), _cell(payload, "max_seconds")),
+            *(_text(payload, "error"), _text(payload, "message"), event.sequence, work_id),
         ),
     )
 

@@ -78,6 +78,13 @@ class ThreadStore:
         """The turns of a thread that have not ended, in their order."""
         return await self.turns(f"thread_id = ? AND {UNFINISHED} ORDER BY position", (thread_id,))
 
+    async def is_first(self, turn: Turn) -> bool:
+        """Whether every earlier turn of its thread has ended."""
+        earlier = await self.turns(
+            f"thread_id = ? AND position < ? AND {UNFINISHED} LIMIT 1", (turn.thread_id, turn.position)
+        )
+        return not earlier
+
     async def head(self, thread_id: str) -> int:
         """The last sequence of a thread."""
         rows = await self._log.select("SELECT head FROM streams WHERE stream = ?", (thread_stream(thread_id),))

@@ -17,6 +17,7 @@ from codeplane.work.threads.events import (
     THREAD_RENAMED,
     TOOL_ANSWERED,
     TOOL_FINISHED,
+    TURN_BUDGET_APPLIED,
     TURN_COMPLETED,
     TURN_FAILED,
     TURN_INTERRUPT_REQUESTED,
@@ -42,7 +43,7 @@ class ThreadTable:
     """Threads with their messages and turns."""
 
     name: ClassVar[str] = "threads"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tables: ClassVar[tuple[str, ...]] = ("threads", "messages", "turns", "thread_entries", "turn_proposals")
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE threads(
@@ -183,6 +184,19 @@ def _add_answer(tables: Tables, thread_id: str, event: Event) -> None:
     )
 
 
+def _apply_budget(tables: Tables, thread_id: str, event: Event) -> None:
+    """Take over the budget of a turn, which may have been raised."""
+    budget = event.payload["effective_budget"]
+    assert isinstance(budget, dict)
+    tables.execute(
+        "UPDATE turns SET max_tool_steps = ?, max_tool_tokens = ?, max_context_messages = ? WHERE turn_id = ?",
+        (
+            *(_number(budget, "max_tool_steps"), _number(budget, "max_tool_tokens")),
+            *(_number(budget, "max_context_messages"), event.correlation.turn_id),
+        ),
+    )
+
+
 def _add_tool_answer(tables: Tables, thread_id: str, event: Event) -> None:
     payload = event.payload
     _add_entry(tables, thread_id, event, "tool", _text(payload, "tool_call_id"))
@@ -268,6 +282,7 @@ _CHANGES: Mapping[str, _Change] = {
     CALLBACK_RECEIVED: _settle,
     **dict.fromkeys(_STATES, _move),
     TURN_INTERRUPT_REQUESTED: _interrupt,
+    TURN_BUDGET_APPLIED: _apply_budget,
     MODEL_ANSWERED: _add_answer,
     TOOL_FINISHED: _add_tool_answer,
     TOOL_ANSWERED: _add_tool_answer,

@@ -19,7 +19,7 @@ from codeplane.work.threads.events import (
     TURN_STARTED,
     thread_draft,
 )
-from codeplane.work.threads.store import UNFINISHED, ThreadStore
+from codeplane.work.threads.store import ThreadStore
 from codeplane.work.threads.thread import Turn
 from codeplane.work.turns.budget import TurnBudget
 from codeplane.work.turns.loop import TurnLoop
@@ -37,7 +37,8 @@ class TurnKind:
 
     name: ClassVar[str] = "turn"
 
-    def __init__(self, *, store: ThreadStore, loop: TurnLoop, tokenizer: str) -> None:
+    def __init__(self, *, store: ThreadStore, loop: TurnLoop, tokenizer: str, max_running: int) -> None:
+        self.max_running = max_running
         self._store = store
         self._loop = loop
         self._tokenizer = tokenizer
@@ -49,11 +50,7 @@ class TurnKind:
 
     async def may_start(self, item: WorkItem) -> bool:
         """Whether every earlier turn of the thread has ended."""
-        turn = await self._store.turn_of_work(item.work_id)
-        earlier = await self._store.turns(
-            f"thread_id = ? AND position < ? AND {UNFINISHED} LIMIT 1", (turn.thread_id, turn.position)
-        )
-        return not earlier
+        return await self._store.is_first(await self._store.turn_of_work(item.work_id))
 
     async def run(self, item: WorkItem, run: WorkRun) -> Transition | None:
         """Go on with the turn."""
@@ -79,40 +76,42 @@ class TurnKind:
         actor = str(_assistant(turn, item))
         return [
             thread_draft(kind, payload, actor=actor, ids=turn.ids)
-            for kind, payload in self._thread_events(item, turn, transition)
+            for kind, payload in turn_events(item, turn, transition, self._tokenizer)
         ]
 
-    def _thread_events(self, item: WorkItem, turn: Turn, transition: Transition) -> list[tuple[str, JsonObject]]:
-        payload, left = transition.payload, max(0, turn.max_tool_steps - turn.tool_steps)
-        match transition.kind:
-            case kind if kind == LEASED:
-                attempt = payload["attempt"]
-                if attempt == item.attempt:
-                    return []
-                if attempt != 1:
-                    reason = item.waits_for.value if item.waits_for is not None else "restart"
-                    return [(TURN_RESUMED, {"resumed_reason": reason, "steps_remaining": left})]
-                started: JsonObject = {"user_message_id": turn.user_message_id, "trigger_type": turn.trigger_type}
-                budget = TurnBudget.of(turn).to_json()
-                applied: JsonObject = {"effective_budget": budget, "tokenizer": self._tokenizer}
-                return [(TURN_STARTED, started), (TURN_BUDGET_APPLIED, applied)]
-            case kind if kind == WAITING:
-                paused: JsonObject = {
-                    "pending_action_count": 1 if payload.get("action_id") else 0,
-                    "steps_used": turn.tool_steps,
-                    "steps_remaining": left,
-                    "action_id": payload.get("action_id"),
-                }
-                return [(TURN_PAUSED, paused)]
-            case kind if kind == COMPLETED:
-                return [(TURN_COMPLETED, {"assistant_message_id": payload.get("assistant_message_id")})]
-            case kind if kind in (FAILED, CANCELLED):
-                code = payload.get("error") or CANCELLED_CODE
-                failed: JsonObject = {
-                    "code": code,
-                    "message": payload.get("message") or "",
-                    "retryable": bool(payload.get("retryable")),
-                    "assistant_message_id": payload.get("assistant_message_id"),
-                }
-                return [(TURN_FAILED, failed)]
-        return []
+
+def turn_events(item: WorkItem, turn: Turn, transition: Transition, tokenizer: str) -> list[tuple[str, JsonObject]]:
+    """What a thread is shown of a transition of the work that a turn is."""
+    payload, left = transition.payload, max(0, turn.max_tool_steps - turn.tool_steps)
+    match transition.kind:
+        case kind if kind == LEASED:
+            attempt = payload["attempt"]
+            if attempt == item.attempt:
+                return []
+            if attempt != 1:
+                reason = item.waits_for.value if item.waits_for is not None else "restart"
+                return [(TURN_RESUMED, {"resumed_reason": reason, "steps_remaining": left})]
+            started: JsonObject = {"user_message_id": turn.user_message_id, "trigger_type": turn.trigger_type}
+            budget = TurnBudget.of(turn).to_json()
+            applied: JsonObject = {"effective_budget": budget, "tokenizer": tokenizer}
+            return [(TURN_STARTED, started), (TURN_BUDGET_APPLIED, applied)]
+        case kind if kind == WAITING:
+            paused: JsonObject = {
+                "pending_action_count": 1 if payload.get("action_id") else 0,
+                "steps_used": turn.tool_steps,
+                "steps_remaining": left,
+                "action_id": payload.get("action_id"),
+            }
+            return [(TURN_PAUSED, paused)]
+        case kind if kind == COMPLETED:
+            return [(TURN_COMPLETED, {"assistant_message_id": payload.get("assistant_message_id")})]
+        case kind if kind in (FAILED, CANCELLED):
+            code = payload.get("error") or CANCELLED_CODE
+            failed: JsonObject = {
+                "code": code,
+                "message": payload.get("message") or "",
+                "retryable": bool(payload.get("retryable")),
+                "assistant_message_id": payload.get("assistant_message_id"),
+            }
+            return [(TURN_FAILED, failed)]
+    return []

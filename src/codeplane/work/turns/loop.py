@@ -17,7 +17,7 @@ from codeplane.kernel.ports import Ledger, Payloads
 from codeplane.kernel.redaction import Redactor
 from codeplane.work.items.item import WorkItem
 from codeplane.work.items.kind import Transition, WorkRun
-from codeplane.work.items.step_list import wait_for_answer
+from codeplane.work.items.step_list import wait_for_answer, wait_for_budget
 from codeplane.work.items.table import COMPLETED, FAILED
 from codeplane.work.threads.events import (
     ASSISTANT_COMMITTED,
@@ -84,10 +84,18 @@ class TurnLoop:
         self._toolboxes_of = catalogue.version
 
     async def run(
-        self, item: WorkItem, turn: Turn, work: WorkRun, *, interrupt: asyncio.Event, actor: Actor
+        self,
+        item: WorkItem,
+        turn: Turn,
+        work: WorkRun,
+        *,
+        interrupt: asyncio.Event,
+        actor: Actor,
+        job_id: str | None = None,
     ) -> Transition | None:
-        """Go on with a turn where it was left."""
+        """Go on with a turn where it was left; one that is a job waits when its budget is used up."""
         run = await self._begin(item, turn, work, interrupt=interrupt, actor=actor)
+        run.job_id = job_id
         try:
             if not self._models.is_configured(run.plan.model):
                 return await self._answer_from_index(run)
@@ -136,6 +144,8 @@ class TurnLoop:
                 return None
             if run.interrupt.is_set():
                 raise _Interrupted
+            if run.job_id is not None and not run.transcript.is_final and (reason := run.used_up) is not None:
+                return wait_for_budget(reason)
             if (tool := run.transcript.open_tool) is not None:
                 if run.used_up is not None:
                     await self._record_result(run, tool, ToolOutcome(text=_NOT_RUN, status="NOT_RUN"), spent_ms=0)

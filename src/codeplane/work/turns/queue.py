@@ -8,7 +8,7 @@ from codeplane.kernel.ids import derived_event_id, digest
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Payloads
 from codeplane.work.items.engine import WorkEngine
-from codeplane.work.items.item import WorkLimits
+from codeplane.work.items.item import Priority, WorkLimits
 from codeplane.work.threads.events import CALLBACK_RECEIVED, MESSAGE_CREATED, TURN_QUEUED, thread_draft
 from codeplane.work.threads.thread import Thread
 from codeplane.work.turns.budget import TurnBudget
@@ -36,6 +36,8 @@ class NewTurn:
     queue_mode: str = "QUEUE_AFTER_TURN"
     trigger_type: str = CHAT_MESSAGE
     call_id: str | None = None
+    # The work item that it goes on with.
+    parent_id: str | None = None
 
     @property
     def turn_id(self) -> str:
@@ -87,7 +89,7 @@ class TurnQueue:
         await self._engine.store.create(
             kind=TurnKind.name,
             title=new.text.strip().partition("\n")[0][:_MAX_TITLE],
-            parent_id=None,
+            parent_id=new.parent_id,
             on_behalf_of=new.on_behalf_of,
             limits=_LIMITS,
             payload_hash=await plan.seal(self._payloads, work_id),
@@ -95,6 +97,7 @@ class TurnQueue:
             work_id=work_id,
             created_by=new.created_by,
             correlation=ids,
+            priority=Priority.CHAT if new.is_message else Priority.CALLBACK,
             copies=[thread_draft(kind, payload, actor=str(new.created_by), ids=ids) for kind, payload in events],
         )
         self._engine.wake()

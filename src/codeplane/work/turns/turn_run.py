@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeplane.kernel.actor import Actor, Caller, Origin
 from codeplane.kernel.event import Draft
@@ -45,6 +45,8 @@ class TurnRun:
     steps: int
     tool_steps: int
     tool_tokens: int
+    # The job that the turn is, if it is one; it pauses when its budget is used up.
+    job_id: str | None = None
 
     @property
     def used_up(self) -> str | None:
@@ -57,6 +59,7 @@ class TurnRun:
             work_id=self.item.work_id,
             thread_id=self.turn.thread_id,
             turn_id=self.turn.turn_id,
+            job_id=self.job_id,
             step=self.steps,
             tool_call_id=tool_call_id,
             on_behalf_of=self.item.on_behalf_of,
@@ -67,4 +70,5 @@ class TurnRun:
 
     def draft(self, kind: str, payload: JsonObject) -> Draft:
         """An event of the turn's thread."""
-        return thread_draft(kind, payload, actor=str(self.actor), ids=self.turn.ids)
+        ids = replace(self.turn.ids, job_id=self.job_id)
+        return thread_draft(kind, payload, actor=str(self.actor), ids=ids)
