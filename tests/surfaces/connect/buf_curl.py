@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
 from codeplane.kernel.json import JsonObject
@@ -18,10 +19,12 @@ _READ = 65_536
 
 @dataclass(frozen=True, kw_only=True)
 class BufCurl:
-    """Speaks to a server in one form; over gRPC it learns of the messages by reflection."""
+    """Speaks to a server in one form; over gRPC it learns of the messages by reflection where it has no schema."""
 
     server: Server
     form: str
+    # The folder of the protos that it knows, instead of ours.
+    schema: Path | None = None
 
     def call(self, method: str, data: JsonObject, token: str | None) -> JsonObject:
         """The answer, or the error in its place, which has a `code`."""
@@ -46,12 +49,13 @@ class BufCurl:
     def _words(self, method: str, data: JsonObject, token: str | None) -> list[str]:
         header = ["--header", f"authorization: Bearer {token}"] if token else []
         answer = ["--protocol", self.form, *header, "--data", json.dumps(data)]
+        schema = ["--schema", str(self.schema or ROOT / "proto")]
         if self.form == "grpc":
             place = f"http://127.0.0.1:{self.server.facts['grpc_port']}"
             # Reflection itself wants a token, also where the call is made without one.
-            reflected = [] if token else ["--schema", str(ROOT / "proto")]
+            reflected = [] if token and self.schema is None else schema
             return [*answer, *reflected, "--http2-prior-knowledge", f"{place}/codeplane.v1.{method}"]
-        return [*answer, "--schema", str(ROOT / "proto"), f"{self.server.url}/codeplane.v1.{method}"]
+        return [*answer, *schema, f"{self.server.url}/codeplane.v1.{method}"]
 
 
 @dataclass(frozen=True, kw_only=True)
