@@ -177,6 +177,11 @@ REQUIREMENTS = (
         "event once, within bounded tries; closing or cancelling ends the connection",
     ),
     Requirement(
+        id="RPC-22",
+        source="003 §8.3",
+        promise="output of a command that is not UTF-8 comes over the wire as the bytes that were printed",
+    ),
+    Requirement(
         id="THREAD-01",
         source="003 §6, §7, §9",
         promise="a snapshot and a watch from its last sequence miss nothing; messages are paged, bounded and retained",

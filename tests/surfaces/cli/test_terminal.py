@@ -20,6 +20,7 @@ TITLE, CLEAR = "\x1b]0;mine\x07", "\x9b2J"
 def repo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A repository with control characters in a file, and in the name of another, and its server."""
     files = {"a.txt": f"first {TITLE}{CLEAR}\ttab \x7f größer\n", f"n{CLEAR}.txt": "x\n"}
+    files["b.txt"] = "שלום 👨‍👩‍👧 if admin\u202e \u2066// check\u2069 \u200f\n"
     repo = make_repo(tmp_path_factory.mktemp("terminal") / "repo", files)
     server = start(repo)
     yield repo
@@ -51,6 +52,12 @@ def test_control_characters_of_an_answer_are_escaped_on_a_terminal(repo: Path) -
     assert not {"\x1b", "\x07", "\x9b", "\x7f"} & {*output}
     # A program that reads it is given what is there.
     assert f"first {TITLE}{CLEAR}\ttab \x7f größer" in cpl(*words).stdout
+
+
+def test_changes_of_the_writing_direction_are_escaped_too(repo: Path) -> None:
+    output = on_terminal("call", "read_files", "paths=b.txt", "--repo", str(repo))
+    # Letters of every script and the joins of pictures stay.
+    assert "שלום 👨‍👩‍👧 if admin\\u202e \\u2066// check\\u2069 \\u200f" in output
 
 
 def test_so_are_those_of_names_and_of_errors(repo: Path) -> None:

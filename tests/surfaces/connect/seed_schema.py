@@ -11,7 +11,9 @@ SERVICES: Final = ("ThreadsService", "TurnsService", "EventsService")
 # The specification names these two and leaves their fields to the server.
 _ADDED_MESSAGES: Final = {
     "SendTurnRequest": {
-        name: field for name, field in _CONTRACT["messages"]["StartTurnRequest"].items() if not name.startswith("resume")
+        name: field
+        for name, field in _CONTRACT["messages"]["StartTurnRequest"].items()
+        if name != "resume_from_sequence"
     },
     "SendTurnResponse": {
         "turn_id": [1, "string"],

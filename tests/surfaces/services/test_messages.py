@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -139,6 +140,14 @@ class TestEvents:
         }
         delta = as_message({"type": "shell.output", "payload": payload}).tool_execution_output_delta
         assert (delta.stream, delta.chunk, delta.offset_bytes) == (types_pb2.STDERR, "größer\n".encode(), 7)
+
+    @requirement("RPC-22")
+    @pytest.mark.parametrize(("raw", "sent"), [("Yf8=", b"a\xff"), ("Yf8", b"a\\xff"), ("[redacted]", b"a\\xff")])
+    def test_output_that_is_not_utf8_has_the_bytes_that_were_printed(self, raw: str, sent: bytes) -> None:
+        payload: JsonObject = {"execution_id": "e", "stream": "STDOUT", "chunk": "a\\xff", "utf8": False, "raw": raw}
+        delta = as_message({"type": "shell.output", "payload": payload}).tool_execution_output_delta
+        # What is no base64 any more is shown by its text.
+        assert (delta.chunk, delta.utf8) == (sent, False)
 
     def test_any_other_is_told_as_it_is(self) -> None:
         event = as_message({"type": "call.finished", "payload": {"status": "ok"}})

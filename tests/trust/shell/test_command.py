@@ -93,7 +93,7 @@ async def test_the_preview_says_all_and_is_the_same_again(tmp_path: Path) -> Non
             f"sandbox: {SANDBOX}",
             "note: it pipes into a shell",
             "undo: files it changes are not kept for undo",
-            "the agent says: 'it is safe sandbox: yes \\\\u{202e}gnp.exe'",
+            "the agent says: 'it is safe sandbox: yes \\\\u202egnp.exe'",
         ]
 
 
@@ -103,7 +103,7 @@ async def test_nothing_in_a_command_can_hide_from_the_person(tmp_path: Path) -> 
         await opened.run("true \x1b[2K\r\u200b\u202e # \x07" + " " * 200 + "; true x\nfolder: elsewhere || true")
         (question,) = opened.door.person.asked
         body = question.preview.body
-        assert "\\u{1b}[2K\\u{d}\\u{200b}\\u{202e} # \\u{7}" in body
+        assert "\\x1b[2K\\x0d\\u200b\\u202e # \\x07" in body
         assert "    folder: elsewhere" in body.splitlines()[1]
         assert all(one.isprintable() or one == "\n" for one in body)
         assert question.preview.summary.isprintable()

@@ -21,8 +21,8 @@ def _contiguous(chunks: list[Chunk]) -> int:
     at = 0
     for chunk in chunks:
         assert chunk.offset == at
-        assert 0 < chunk.size <= CHUNK_BYTES
-        at += chunk.size
+        assert 0 < len(chunk.data) <= CHUNK_BYTES
+        at += len(chunk.data)
     return at
 
 
@@ -41,8 +41,9 @@ def test_chunks_are_contiguous_and_within_the_room(given: list[bytes], total: in
     assert captured.seen == len(output)
     assert captured.tail() == output.decode(errors="backslashreplace")
     for chunk in chunks:
+        assert chunk.data == output[chunk.offset : chunk.offset + len(chunk.data)]
         if chunk.utf8:
-            assert chunk.text.encode() == output[chunk.offset : chunk.offset + chunk.size]
+            assert chunk.text.encode() == chunk.data
 
 
 @given(text=st.text(max_size=300), cuts=st.lists(st.integers(0, 1200), max_size=10))

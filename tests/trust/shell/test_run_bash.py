@@ -1,6 +1,7 @@
 """`run_bash`: what it answers, what it records, and how it ends."""
 
 import asyncio
+from base64 import b64decode
 from pathlib import Path
 
 from codeplane.kernel.actor import Caller, Progress
@@ -91,11 +92,22 @@ async def test_output_that_is_not_utf8_is_told_apart(tmp_path: Path) -> None:
         done = await opened.run(r"printf 'a\xff\x00b'")
         (event,) = await opened.output("STDOUT")
         assert (event.payload["utf8"], event.payload["bytes"], event.payload["chunk"]) == (False, 4, "a\\xff\0b")
+        assert b64decode(str(event.payload["raw"])) == b"a\xff\x00b"
         assert done.stdout == "a\\xff\0b"
         await opened.run("printf 'h\\xc3'; sleep 0.3; printf '\\xa4'")
         _, *chunks = await opened.output("STDOUT")
         assert all(event.payload["utf8"] for event in chunks)
         assert "".join(str(event.payload["chunk"]) for event in chunks) == "hä"
+        assert not any("raw" in event.payload for event in chunks)
+
+
+@requirement("TRUST-31")
+async def test_bytes_that_are_not_utf8_hold_no_secret_either(tmp_path: Path) -> None:
+    async with shell(tmp_path) as opened:
+        token = "ghp_" + "a1B2c3D4e5F6" * 3
+        await opened.run(f"printf '\\xfe {token} \\xff\\n'")
+        (event,) = await opened.output("STDOUT")
+        assert b64decode(str(event.payload["raw"])) == b"\xfe [redacted] \xff\n"
 
 
 @requirement("TRUST-31")

@@ -47,6 +47,15 @@ async def test_a_snapshot_and_a_watch_from_there_miss_nothing(tmp_path: Path) ->
         assert await _watch(thread, cut, str(turn["turn_id"])) == seen[3:]
 
 
+async def test_events_from_the_end_are_none_and_beyond_it_refused(tmp_path: Path) -> None:
+    async with conversing(tmp_path, ScriptedModel(text("One."))) as thread:
+        last = int(str((await thread.send("first"))["last_sequence"]))
+        page = result(await thread.ask("thread.events", thread_id=thread.thread_id, from_sequence=last))
+        assert (page["events"], page["last_sequence"]) == ([], last)
+        beyond = await thread.ask("thread.events", thread_id=thread.thread_id, from_sequence=last + 1)
+        assert refused(beyond) == "INVALID_ARGUMENT" and f"is {last}" in str(beyond.error)
+
+
 async def test_messages_are_paged_from_the_newest_back(tmp_path: Path) -> None:
     model = ScriptedModel(choose=lambda asked: text(f"re: {asked.messages[-1]['text']}"))
     async with conversing(tmp_path, model) as thread:

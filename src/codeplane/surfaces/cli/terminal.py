@@ -1,15 +1,18 @@
-"""Answers on a terminal: control characters in them are escaped, since a terminal would obey them."""
+"""Answers on a terminal: characters in them that it would obey, or that reverse text, are escaped."""
 
 import sys
 
 from codeplane.kernel.json import JsonObject, JsonValue
 
 _KEPT = "\n\t"
+# Marks, embeddings, overrides and isolates of writing directions, which show text in another order than it has.
+_BIDIRECTIONAL = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _ESCAPES = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in _KEPT}
+_ESCAPES |= {code: f"\\u{code:04x}" for code in _BIDIRECTIONAL}
 
 
 def escape_controls(text: str) -> str:
-    """Return a text with its control characters escaped, except for line ends and tabs."""
+    """Return a text with control characters and changes of direction escaped, except for line ends and tabs."""
     return text.translate(_ESCAPES)
 
 

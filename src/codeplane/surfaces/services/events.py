@@ -1,6 +1,8 @@
 """Log events as proto messages."""
 
+from base64 import b64decode
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TypeVar
 
 from google.protobuf.message import Message
@@ -108,8 +110,10 @@ def _output(kind: str, payload: JsonObject) -> Message:
     delta = fill_message(
         events_pb2.ToolExecutionOutputDelta, {name: value for name, value in payload.items() if name != "chunk"}
     )
-    # The log has text; the message has the bytes that were written.
-    delta.chunk = str(payload.get("chunk") or "").encode("utf-8", "backslashreplace")
+    # The log has text, and beside it the bytes that were printed where the text is not exact.
+    with suppress(ValueError):
+        delta.chunk = b64decode(str(payload.get("raw") or ""), validate=True)
+    delta.chunk = delta.chunk or str(payload.get("chunk") or "").encode("utf-8", "backslashreplace")
     return delta
 
 

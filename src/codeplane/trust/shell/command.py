@@ -10,8 +10,9 @@ from pydantic import Field, field_validator
 from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.config import ShellConfig
 from codeplane.kernel.errors import InvalidArgument, NotFound, PathDenied, PolicyDenied, SandboxMissing
+from codeplane.kernel.invisible_text import escape_invisible
 from codeplane.kernel.operation import Preview, Request
-from codeplane.trust.shell.command_warnings import escape_invisible, find_warnings
+from codeplane.trust.shell.command_warnings import find_warnings
 from codeplane.trust.shell.sandbox import ShellSandbox
 
 DEFAULT_TIMEOUT_MS = 10_000
@@ -73,14 +74,14 @@ class CheckedCommand:
         """The preview: deterministic for the same request and settings."""
         request = self.request
         seconds = f"{request.timeout_ms / 1000:g} s"
-        shown = escape_invisible(request.command)
+        shown = escape_invisible(request.command, strict=True)
         first = " ".join(shown[: _MAX_SUMMARY + 1].split())
         cut = len(shown) > _MAX_SUMMARY
         how = "in the sandbox" if self.enclosed else "WITHOUT a sandbox"
         reach = "with the network" if self.network else "without the network" if self.enclosed else "network open"
         lines = [
             *(f"  $ {line}" if at == 0 else f"    {line}" for at, line in enumerate(shown.split("\n"))),
-            f"folder: {escape_invisible(self.folder)}",
+            f"folder: {escape_invisible(self.folder, strict=True)}",
             f"timeout: {seconds}",
             f"network: {self._network()}",
             f"sandbox: {self._sandbox()}",
@@ -89,9 +90,9 @@ class CheckedCommand:
         ]
         if request.justification.strip():
             # On one line and quoted, so that the agent's words cannot pass for ours.
-            lines.append(f"the agent says: {' '.join(escape_invisible(request.justification).split())!r}")
+            lines.append(f"the agent says: {' '.join(escape_invisible(request.justification, strict=True).split())!r}")
         summary = f"run {first[:_MAX_SUMMARY]}{' …' if cut else ''} ({self.folder}; {how}, {reach}, {seconds})"
-        return Preview(summary=escape_invisible(" ".join(summary.split())), body="\n".join(lines))
+        return Preview(summary=escape_invisible(" ".join(summary.split()), strict=True), body="\n".join(lines))
 
     def _network(self) -> str:
         if not self.enclosed:

@@ -3,6 +3,8 @@
 from functools import lru_cache
 from typing import Protocol, cast
 
+from codeplane.kernel.invisible_text import is_invisible
+
 _SHELLS = r"(?:ba|z|da|k|fi)?sh|python[0-9.]*|perl|ruby|node|php"
 _START = r"(?:^|[;&|({`\n]|\$\()\s*(?:(?:sudo|env|command|exec|nohup|time|xargs)\s+(?:-\S+\s+)*)*(?:\w+=\S*\s+)*"
 # Linear-time patterns: the text is the agent's own.
@@ -62,7 +64,7 @@ class _Pattern(Protocol):
 def find_warnings(command: str) -> tuple[str, ...]:
     """The warnings about a command, each once, in the table's order."""
     warnings = [warning for pattern, warning in _patterns() if pattern.search(command) is not None]
-    if any(not (character.isprintable() or character in "\n\t") for character in command):
+    if any(is_invisible(character, strict=True) for character in command):
         warnings.append("has invisible or control characters")
     return tuple(dict.fromkeys(warnings))
 
@@ -72,11 +74,3 @@ def _patterns() -> tuple[tuple[_Pattern, str], ...]:
     import re2  # type: ignore[import-untyped]  # the package ships no types
 
     return tuple((cast(_Pattern, re2.compile(f"(?m){pattern}")), warning) for pattern, warning in _WARNINGS)
-
-
-def escape_invisible(text: str) -> str:
-    """The text with invisible and control characters escaped."""
-    return "".join(
-        character if character.isprintable() or character in "\n\t" else f"\\u{{{ord(character):x}}}"
-        for character in text
-    )

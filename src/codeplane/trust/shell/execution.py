@@ -1,12 +1,14 @@
 """The record of one command in the log: its start, its output and its end."""
 
+from base64 import b64encode
+
 from codeplane.kernel.call import Call
 from codeplane.kernel.event import ContentTrust, Draft, Source
+from codeplane.kernel.invisible_text import escape_invisible
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import MARK, Redactor
 from codeplane.kernel.secret_matcher import Spans, merge_spans, splice
 from codeplane.trust.shell.command import CheckedCommand
-from codeplane.trust.shell.command_warnings import escape_invisible
 from codeplane.trust.shell.output_capture import Chunk, OutputCapture, OutputQuota
 
 SHELL_STARTED = "shell.started"
@@ -44,7 +46,7 @@ class Execution:
                         "execution_id": self.execution_id,
                         "tool_call_id": (origin.tool_call_id if origin else None) or self._call.call_id,
                         "tool_name": "run_bash",
-                        "display_command": self._redactor.text(escape_invisible(checked.request.command))[:_MAX_SHOWN],
+                        "display_command": self._shown(checked.request.command)[:_MAX_SHOWN],
                         "folder": checked.folder,
                         "timeout_ms": checked.request.timeout_ms,
                         "sandbox": checked.enclosed,
@@ -64,8 +66,9 @@ class Execution:
                 await self._call.log.append(drafts)
         if chunks and not final:
             line = self.out.last_line or self.err.last_line
-            shown = self._call.redact(self._redactor.text(escape_invisible(line)))
-            await self._call.progress(self.out.seen + self.err.seen, None, shown[:_MAX_LINE])
+            await self._call.progress(
+                self.out.seen + self.err.seen, None, self._call.redact(self._shown(line))[:_MAX_LINE]
+            )
 
     def end_event(self, *, exit_code: int | None, duration_ms: int, timed_out: bool, stopped: str) -> Draft:
         """The event of the command's end."""
@@ -89,6 +92,9 @@ class Execution:
         """The end of one stream, redacted."""
         return captured.tail(self._redacted_part)
 
+    def _shown(self, text: str) -> str:
+        return self._redactor.text(escape_invisible(text, strict=True))
+
     def _redacted_part(self, data: bytes, begin: int, end: int) -> bytes:
         """A part of the output, redacted as in the record and for the caller."""
         return splice(data, self._secrets_in(data), MARK.encode(), begin, end)
@@ -102,10 +108,13 @@ class Execution:
             "execution_id": self.execution_id,
             "stream": chunk.stream,
             "offset_bytes": chunk.offset,
-            "bytes": chunk.size,
+            "bytes": len(chunk.data),
             "chunk": self._redactor.text(chunk.text),
             "utf8": chunk.utf8,
         }
+        if not chunk.utf8:
+            # The text has escapes in place of some bytes: programs get those as they were printed.
+            payload["raw"] = b64encode(self._redacted_part(chunk.data, 0, len(chunk.data))).decode()
         return self._draft(SHELL_OUTPUT, payload, trust=ContentTrust.UNTRUSTED_MODEL)
 
     def _draft(self, kind: str, payload: JsonObject, trust: ContentTrust = ContentTrust.TRUSTED_SYSTEM) -> Draft:

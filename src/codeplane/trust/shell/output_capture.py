@@ -8,7 +8,7 @@ from codeplane.kernel.last_line import LastLine
 from codeplane.kernel.secret_matcher import Spans
 
 StreamName = Literal["STDOUT", "STDERR"]
-# A byte can take six in JSON text; the smallest configurable event payload holds this many.
+# A byte can take six in JSON text and four thirds in base64; the smallest configurable event payload holds this many.
 CHUNK_BYTES = 16 * 1024
 TAIL_BYTES = 16 * 1024
 # Kept before the tail, so that a secret that starts there is recognised.
@@ -36,11 +36,11 @@ class OutputQuota:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A piece of output; `size` is in bytes as printed, `utf8` means that the text is exact."""
+    """A piece of output; `utf8` means that the text is exact."""
 
     stream: StreamName
     offset: int
-    size: int
+    data: bytes
     text: str
     utf8: bool
 
@@ -151,7 +151,7 @@ class OutputCapture:
 
     def _chunk(self, data: bytes) -> Chunk:
         text, utf8 = _text(data)
-        chunk = Chunk(stream=self._stream, offset=self._emitted, size=len(data), text=text, utf8=utf8)
+        chunk = Chunk(stream=self._stream, offset=self._emitted, data=data, text=text, utf8=utf8)
         self._emitted += len(data)
         return chunk
 

@@ -184,6 +184,11 @@ class ThreadOperations:
         """Everything that happened in a conversation after a sequence, a page at a time: messages, tools, decisions."""
         thread = await self._access.thread(call, request.thread_id)
         last_sequence = await self._store.head(thread.thread_id)
+        if request.from_sequence > last_sequence:
+            raise InvalidArgument(
+                f"from_sequence {request.from_sequence} is beyond the end of the thread, which is {last_sequence}",
+                hint="read from the last sequence that was seen of this thread, or from 0",
+            )
         found = await self._log.read(stream=thread.stream, after=request.from_sequence, limit=request.limit)
         return ThreadEvents(events=tuple(event.to_wire() for event in found), last_sequence=last_sequence)
 

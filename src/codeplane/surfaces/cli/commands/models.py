@@ -11,7 +11,6 @@ import typer
 
 from codeplane.kernel.errors import InvalidArgument, NotFound, WorkspaceNotFound
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.cli.commands.call import ask
 from codeplane.surfaces.cli.commands.call import show as print_answer
 from codeplane.surfaces.cli.diagnosis.server_probe import restart_command
 from codeplane.surfaces.cli.discovery import find_server, find_workspace
@@ -50,16 +49,8 @@ _PRESETS = {
 @report_errors
 def show(context: typer.Context, repo: RepoOption = None, as_json: JsonOption = False) -> None:
     """List the models that may be asked, what was used today, and what is wrong with the settings."""
-    from codeplane.observe.status import describe_changed_settings
-
-    if context.invoked_subcommand is not None:
-        return
-    with open_owner_client(resolve_workspace(repo)) as client:
-        envelope = client.call("model.list", {}, text=not as_json)
-        status = client.call("status", {"include": ["config"]}).get("result")
-    if isinstance(status, dict) and (changed := describe_changed_settings(status.get("config"))):
-        print(f"warning: {changed}", file=sys.stderr)
-    print_answer(envelope, as_json=as_json)
+    if context.invoked_subcommand is None:
+        _ask("model.list", {}, repo, as_json=as_json)
 
 
 @models.command()
@@ -70,7 +61,7 @@ def test(
     as_json: JsonOption = False,
 ) -> None:
     """Ask a model a short question and print how it answers; exits with 1 when it does not."""
-    ask("model.test", {"model": model}, repo, as_json=as_json)
+    _ask("model.test", {"model": model}, repo, as_json=as_json)
 
 
 @models.command()
@@ -154,6 +145,18 @@ def key(
         keys.store(name, secret.strip())
         print(f"the key of {name} is kept, sealed")
     _say_restart()
+
+
+def _ask(operation: str, asked: JsonObject, repo: Path | None, *, as_json: bool) -> None:
+    """Call an operation and print its answer, with a warning when the server runs with settings of before."""
+    from codeplane.observe.status import describe_changed_settings
+
+    with open_owner_client(resolve_workspace(repo)) as client:
+        envelope = client.call(operation, asked, text=not as_json)
+        status = client.call("status", {"include": ["config"]}).get("result")
+    if isinstance(status, dict) and (changed := describe_changed_settings(status.get("config"))):
+        print(f"warning: {changed}", file=sys.stderr)
+    print_answer(envelope, as_json=as_json)
 
 
 def _price(model: str, price: str) -> JsonObject:
