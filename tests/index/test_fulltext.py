@@ -196,34 +196,34 @@ def test_something_else_in_its_place_is_made_anew(tmp_path: Path) -> None:
 
 
 @requirement("TXT-03")
-def test_removed_files_no_longer_count_after_compaction(tmp_path: Path) -> None:
-    changed, fresh = FullText(tmp_path / "changed"), FullText(tmp_path / "fresh")
-    kept = [Document(path=f"{number}.py", text=b"word " * number) for number in range(1, 20)]
-    changed.add([*kept, *(Document(path=f"gone{number}.py", text=b"word") for number in range(30))])
-    changed.commit(1)
-    changed.remove(f"gone{number}.py" for number in range(30))
-    changed.commit(2)
-    fresh.add(kept)
-    fresh.commit(2)
-    assert changed.deleted >= 30
-    assert changed.search(word("word"), limit=50) != fresh.search(word("word"), limit=50)
-    assert changed.compact()
-    assert (changed.deleted, changed.epoch, changed.count) == (0, 2, 19)
-    assert changed.frequencies("content", ["word"]) == {"word": 19}
-    assert found(changed, *word("word")) == found(fresh, *word("word"))
-    changed.close()
-    fresh.close()
-
-
-@requirement("TXT-03")
-def test_compaction_says_when_the_index_is_too_large_for_it(full_text: FullText) -> None:
-    full_text.add(Document(path=f"{number}.py", text=b"word") for number in range(25_000))
+def test_replaced_and_removed_files_are_counted_until_all_is_fed_anew(tmp_path: Path) -> None:
+    full_text = FullText(tmp_path / "text")
+    full_text.add(Document(path=f"{number}.py", text=b"word") for number in range(5))
     full_text.commit(1)
-    full_text.remove(["0.py"])
+    assert full_text.replaced == 0
+    full_text.add([Document(path="0.py", text=b"word other"), Document(path="new.py", text=b"word")])
+    full_text.remove(["1.py", "never.py"])
+    assert full_text.replaced == 2
     full_text.commit(2)
-    assert not full_text.compact()
-    assert full_text.deleted > 0
-    assert (full_text.epoch, full_text.count) == (2, 24_999)
+    full_text.close()
+    full_text = FullText(tmp_path / "text")
+    assert (full_text.replaced, full_text.count) == (2, 5)
+    full_text.clear()
+    full_text.release()
+    assert (full_text.replaced, full_text.count) == (2, 5), "nothing was committed"
+    full_text.clear()
+    full_text.add([Document(path="0.py", text=b"word")], fresh=True)
+    full_text.commit(3)
+    assert (full_text.replaced, full_text.count) == (0, 1)
+    full_text.close()
+
+
+def test_clearing_drops_what_was_added_since_the_last_commit(full_text: FullText) -> None:
+    full_text.add(Document(path=f"{number}.py", text=b"word") for number in range(200))
+    full_text.clear()
+    full_text.add([Document(path="a.py", text=b"word")], fresh=True)
+    full_text.commit(1)
+    assert found(full_text, *word("word")) == ["a.py"]
 
 
 def test_feeding_anew_gives_what_a_fresh_index_gives(tmp_path: Path) -> None:

@@ -572,7 +572,11 @@ REQUIREMENTS = (
         promise="the epoch commits with the full text, and a crash leaves the last commit",
     ),
     Requirement(id="TXT-02", source="002 §7.2", promise="a broken full text is remade and says why"),
-    Requirement(id="TXT-03", source="design §6", promise="removed files stop counting after compaction, or it says so"),
+    Requirement(
+        id="TXT-03",
+        source="design §6",
+        promise="an index in which much was replaced is fed anew, and ranks as a fresh one does, scores included",
+    ),
     Requirement(
         id="RNK-01",
         source="000 §15",

@@ -23,14 +23,13 @@ from codeplane.index.parse_worker import MAX_FED, ParseResult
 from codeplane.index.parsed_table import ParsedFile
 from codeplane.index.parser_pool import ParserPool
 from codeplane.index.snapshot import IndexedFile, Snapshot
-from codeplane.index.text_feed import DELETED_SHARE, ChangedFiles, PendingCommit, TextFeed, has_text
+from codeplane.index.text_feed import ChangedFiles, PendingCommit, TextFeed, has_text, is_worn
 from codeplane.index.update_progress import Progress
 from codeplane.index.words import Vocabulary
 
 _MAX_DATA_FED = 32 * 1024
 _PROSE = (".txt", ".rst", ".adoc", ".org", ".tex")
 _MANY = 200
-_DELETED_LEAST = 2000
 
 
 class DerivedIndex:
@@ -81,7 +80,7 @@ class DerivedIndex:
     def commit_text(self) -> None:
         """Commit the pending documents of the full text."""
         with self._lock, self._forget_on_failure():
-            self._commit()
+            self._commit(self._at)
 
     def update(
         self,
@@ -126,7 +125,7 @@ class DerivedIndex:
                 if self._uncommitted is None:
                     self.text.mark_epoch(snapshot.epoch)
                 elif feeding.anew or commits():
-                    self._commit()
+                    self._commit(snapshot)
                 self._at, self._overtaken = snapshot, frozenset()
             elif feeding.anew:
                 # What was added since the last commit is given up; the next pass begins from it.
@@ -230,18 +229,23 @@ class DerivedIndex:
         if before is not None:
             before.add(snapshot.epoch, added, feeding.gone)
 
-    def _commit(self) -> None:
-        """Commit the full text, then record what it contains; if they disagree, everything is fed again."""
+    def _commit(self, snapshot: Snapshot | None) -> None:
+        """Commit the full text, then record what it contains; if they disagree, everything is fed again.
+
+        Where much of the snapshot was replaced, all of it is fed anew, so that nothing that is gone counts in scores.
+        """
         given = self._uncommitted
         if given is None:
             return
+        is_anew = snapshot is not None and snapshot.epoch == given.epoch and is_worn(self.text, len(snapshot.texts))
+        if snapshot is not None and is_anew:
+            self.text.clear()
+            self.text.add((self._document(snapshot, known) for known in snapshot.texts), fresh=True)
         self.text.commit(given.epoch)
         self.facts.feed(given.added, given.gone, epoch=given.epoch, anew=given.anew)
         self._uncommitted = None
-        if len(given.added) > _MANY:
+        if is_anew or len(given.added) > _MANY:
             self.text.release()
-        if self.text.deleted > max(_DELETED_LEAST, len(self._fed or ()) // DELETED_SHARE):
-            self.text.compact()
         self.text.mark_epoch(given.epoch)
 
     def _document(self, snapshot: Snapshot, known: IndexedFile, parsed: ParseResult | None = None) -> Document:
@@ -297,7 +301,7 @@ class DerivedIndex:
             self._early.close()
             # What cannot be committed is fed again at the next start.
             with suppress(ValueError, sqlite3.Error):
-                self._commit()
+                self._commit(None)
             self.text.close()
             self.facts.close()
 

@@ -1,6 +1,5 @@
 """Ranked full-text search in a Tantivy index beside the content."""
 
-import json
 import os
 import shutil
 import threading
@@ -10,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import tantivy
 
@@ -26,10 +25,9 @@ LONGEST_WORD = 100
 _LOCK_TRIES = 40
 _LOCK_PAUSE_SEC = 0.05
 # Where a schema or a tokenizer changes, this does too: a folder of another version is made anew.
-_EPOCH = "epoch_1"
+_EPOCH = "epoch_2"
+_REPLACED = "replaced"
 _MARK = "\0epoch"
-# Tantivy merges segments when eight are alike in size, and has no other way to ask for it.
-_PADS = tuple(f"\0pad{number}" for number in range(8))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +63,13 @@ class Hit:
     score: float
 
 
+class _Mark(NamedTuple):
+    """What the last commit wrote beside the files."""
+
+    epoch: int | None = None
+    replaced: int = 0
+
+
 class _Seen:
     """One searcher, with the paths of documents already read."""
 
@@ -76,9 +81,7 @@ class _Seen:
 
     @cached_property
     def count(self) -> int:
-        own = (_MARK, *_PADS)
-        query = tantivy.Query.term_set_query(self._schema, "path", own)
-        return int(self.searcher.num_docs) - len(self.searcher.search(query, len(own), count=False).hits)
+        return int(self.searcher.num_docs) - (_read_mark(self.searcher, self._schema).epoch is not None)
 
     def path(self, address: tantivy.DocAddress) -> str:
         """Read and cache a document's path."""
@@ -112,12 +115,12 @@ class FullText:
                 folder.unlink()
             self._index = self._open()
         self._seen = _Seen(self._index)
-        self._padded = self.epoch is not None
+        self._replaced = self._committed().replaced
 
     @property
     def epoch(self) -> int | None:
         """The epoch of the last commit, or None before the first."""
-        return _epoch_of(self._index)
+        return self._committed().epoch
 
     @property
     def count(self) -> int:
@@ -125,9 +128,13 @@ class FullText:
         return self._seen.count
 
     @property
-    def deleted(self) -> int:
-        """The number of deleted files that still affect word frequencies."""
-        return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in self._segments())
+    def replaced(self) -> int:
+        """The number of files replaced or removed since everything was fed.
+
+        They count in how rare a word is until Tantivy merges their segment, and the lengths of the others in it are
+        rounded then, so that scores differ from those of an index that is fed anew.
+        """
+        return self._replaced
 
     def add(self, documents: Iterable[Document], *, fresh: bool = False) -> None:
         """Add or replace files; visible after the commit.
@@ -139,6 +146,7 @@ class FullText:
             for document in documents:
                 key = _key(document.path)
                 if not fresh:
+                    self._replaced += self.has(document.path)
                     writer.delete_documents_by_term("path", key)
                 writer.add_document(_entry(document, key))
 
@@ -147,22 +155,26 @@ class FullText:
         with self._lock:
             writer = self._open_writer()
             for path in paths:
+                self._replaced += self.has(path)
                 writer.delete_documents_by_term("path", _key(path))
 
     def clear(self) -> None:
         """Remove everything at the next commit."""
         with self._lock:
+            # Tantivy spares what was added since the last commit: it is dropped with the writer.
+            self.release()
             self._open_writer().delete_all_documents()
-            self._padded = False
+            self._replaced = 0
 
     def commit(self, epoch: int) -> None:
         """Commit everything together with its epoch."""
         with self._lock:
             writer = self._open_writer()
-            if not self._padded:
-                self._pad(writer)
-                self._padded = True
-            self._mark(writer, epoch)
+            writer.delete_documents_by_term("path", _MARK)
+            mark = tantivy.Document(path=_MARK)
+            mark.add_unsigned(_EPOCH, epoch)
+            mark.add_unsigned(_REPLACED, self._replaced)
+            writer.add_document(mark)
             writer.commit()
             self._reload()
 
@@ -190,23 +202,6 @@ class FullText:
         with self._moved:
             return self._wanted > self._until
 
-    def compact(self) -> bool:
-        """Merge segments so that deleted files no longer count; False if the index is too large."""
-        with self._lock:
-            epoch = self.epoch
-            if epoch is None:
-                return True
-            self.release()
-            # After a commit that deletes, Tantivy 0.27 was seen not to merge; an empty commit makes it try again.
-            for _ in range(3):
-                self._open_writer().commit()
-                self.release()
-                if not self.deleted:
-                    break
-                self._merge(epoch)
-            self._reload()
-            return self.deleted == 0
-
     def search(self, terms: Sequence[Term], *, limit: int, language: str | None = None) -> list[Hit]:
         """Files with any of the words, best first, ties by path."""
         scored = self.score_paths(terms, limit=limit, language=language)
@@ -230,7 +225,7 @@ class FullText:
         return {word: files(field, word) for word in words}
 
     def has(self, path: str) -> bool:
-        """Whether a file is indexed; a removed one may count until compaction."""
+        """Whether a file is indexed; a removed one may count until its segment is merged."""
         return bool(self._seen.searcher.doc_freq("path", _key(path)))
 
     def release(self) -> None:
@@ -239,23 +234,13 @@ class FullText:
             writer, self._writer = self._writer, None
             if writer is not None:
                 writer.wait_merging_threads()
+                self._replaced = self._committed().replaced
 
     def close(self) -> None:
         """Close the writer; uncommitted documents are lost."""
         # What a full disk did to a thread of the writer is no reason not to end: all of this can be made again.
         with suppress(ValueError):
             self.release()
-
-    def _merge(self, epoch: int) -> None:
-        writer = self._open_writer()
-        for pad in _PADS:
-            writer.delete_documents_by_term("path", pad)
-        self._mark(writer, epoch)
-        # Each of them becomes a segment by itself, which makes enough for Tantivy to merge them all.
-        for pad in _PADS:
-            writer.add_document(tantivy.Document(path=pad))
-            writer.commit()
-        self.release()
 
     def _query(self, terms: Sequence[Term]) -> tantivy.Query:
         asked = [(tantivy.Occur.Should, self._term_query(term)) for term in terms if len(term.word) <= LONGEST_WORD]
@@ -284,7 +269,7 @@ class FullText:
         # Reloading is ours, at commit: the default polls the folder from a thread.
         index.config_reader("manual")
         index.reload()
-        _epoch_of(index)
+        _read_mark(index.searcher(), index.schema)
         return index
 
     def _open_writer(self) -> tantivy.IndexWriter:
@@ -301,27 +286,8 @@ class FullText:
         assert self._writer is not None
         return self._writer
 
-    def _segments(self) -> list[dict[str, dict[str, int] | None]]:
-        try:
-            segments: list[dict[str, dict[str, int] | None]] = json.loads((self._folder / "meta.json").read_bytes())[
-                "segments"
-            ]
-        except (OSError, ValueError, KeyError):
-            return []
-        return segments
-
-    @staticmethod
-    def _pad(writer: tantivy.IndexWriter) -> None:
-        for pad in _PADS:
-            writer.delete_documents_by_term("path", pad)
-            writer.add_document(tantivy.Document(path=pad))
-
-    @staticmethod
-    def _mark(writer: tantivy.IndexWriter, epoch: int) -> None:
-        writer.delete_documents_by_term("path", _MARK)
-        mark = tantivy.Document(path=_MARK)
-        mark.add_unsigned(_EPOCH, epoch)
-        writer.add_document(mark)
+    def _committed(self) -> _Mark:
+        return _read_mark(self._index.searcher(), self._index.schema)
 
 
 def _schema() -> tantivy.Schema:
@@ -333,6 +299,7 @@ def _schema() -> tantivy.Schema:
     builder.add_text_field("path_words", tokenizer_name="spaced", index_option="freq")
     builder.add_text_field("language", tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field(_EPOCH, stored=True)
+    builder.add_unsigned_field(_REPLACED, stored=True)
     return builder.build()
 
 
@@ -355,11 +322,13 @@ def _entry(document: Document, key: str) -> tantivy.Document:
     return entry
 
 
-def _epoch_of(index: tantivy.Index) -> int | None:
-    searcher = index.searcher()
-    query = tantivy.Query.term_query(index.schema, "path", _MARK, index_option="basic")
+def _read_mark(searcher: tantivy.Searcher, schema: tantivy.Schema) -> _Mark:
+    query = tantivy.Query.term_query(schema, "path", _MARK, index_option="basic")
     hits = searcher.search(query, 1, count=False).hits
-    return int(searcher.doc(hits[0][1])[_EPOCH][0]) if hits else None
+    if not hits:
+        return _Mark()
+    mark = searcher.doc(hits[0][1])
+    return _Mark(epoch=int(mark[_EPOCH][0]), replaced=int(mark[_REPLACED][0]))
 
 
 def _key(path: str) -> str:

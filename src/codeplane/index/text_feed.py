@@ -7,9 +7,8 @@ from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
 from codeplane.index.snapshot import IndexedFile, Snapshot
 
-DELETED_SHARE = 4
-_WORN_LEAST = 20
-_SMALL = 3000
+# The full text is fed anew when this share of its files was replaced, and at least so many.
+_REPLACED_SHARE, _REPLACED_LEAST = 4, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +49,6 @@ class TextFeed:
         cls, snapshot: Snapshot, fed: dict[str, str] | None, facts: FactStore, text: FullText, touched: ChangedFiles
     ) -> "TextFeed":
         known = facts.fed_files(text.epoch) if fed is None else fed
-        # Removed files count in how rare a word is until they are merged away; a small repository is fed anew instead.
-        worn = text.deleted > max(_WORN_LEAST, len(known) // DELETED_SHARE) and len(known) < _SMALL
-        known = {} if worn else known
         anew = not known
         gone = frozenset(path for path in touched.among(known) if not has_text(snapshot, path))
         if anew:
@@ -80,6 +76,11 @@ class PendingCommit:
             self.gone.add(path)
         self.added.update(added)
         self.gone.difference_update(added)
+
+
+def is_worn(text: FullText, files: int) -> bool:
+    """Whether so many files were replaced that the full text is to be fed anew."""
+    return text.replaced > max(_REPLACED_LEAST, files // _REPLACED_SHARE)
 
 
 def has_text(snapshot: Snapshot, path: str) -> bool:

@@ -32,6 +32,7 @@ _FILL_SEC = 5.0
 _COMMIT_EVERY_SEC = 0.5
 _FILL_EVERY_SEC = 10.0
 _SOON_SEC = 0.01
+_FACTS_SEC = 2.0
 # A pass that is overtaken sooner is ended all the same: where edits come one upon another, none would ever be.
 _SHORT_SEC = 1.0
 # After a wait in vain, until facts are complete: each question would wait as long for one file that takes long.
@@ -329,6 +330,10 @@ class UpdateLoop:
         while not self._closing and (snapshot := self._newest()) is not None and snapshot.epoch != filled:
             if await self._pause() or await self._mend():
                 continue
+            # A file is cut at its definitions; what is cut without them stays so.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_FACTS_SEC), self._caught_up:
+                    await self._caught_up.wait_for(partial(self._has_facts, snapshot))
             try:
                 fill = partial(vectors.fill, snapshot, stop=partial(self._is_old, snapshot))
                 await loop.run_in_executor(apart, fill)
@@ -377,6 +382,9 @@ class UpdateLoop:
             self._settled += 1
             gc.collect()
             gc.freeze()
+
+    def _has_facts(self, snapshot: Snapshot) -> bool:
+        return self._epoch >= snapshot.epoch
 
     def _is_old(self, snapshot: Snapshot) -> bool:
         newest = self._newest()

@@ -45,6 +45,56 @@ def test_a_question_finds_its_file_with_a_telling_line(root: Path) -> None:
     with_plane(root, body)
 
 
+@requirement("TXT-03")
+def test_a_changed_index_ranks_as_a_fresh_one(tmp_path: Path) -> None:
+    words = ("zebra", "giraffe", "walrus", "ostrich", "heron", "otter")
+
+    def text(number: int) -> str:
+        lines = [f"def feed_{words[(number * step) % 6]}_{step}():\n    return 'food'\n" for step in range(number % 7)]
+        return f"# Feeds the {words[number % 6]}.\n" + "".join(lines)
+
+    files = {f"zoo/keeper{number}.py": text(number) for number in range(60)}
+    before = {path: f"# {content}{content}" for path, content in [*files.items()][:40]}
+    changed = make_repo(tmp_path / "changed", {**files, **before, "gone.py": "def feed_zebra():\n    pass\n"})
+    fresh = make_repo(tmp_path / "fresh", files)
+    answers: list[list[object]] = []
+
+    async def ask_all(ask: Ask) -> None:
+        answers.append([])
+        for mode in ("semantic", "ranked", "hybrid"):
+            for query in ("feeding the zebra", "who feeds walrus and otter with food", "heron", "feed_ostrich_2"):
+                found = result(await ask("search", query=query, mode=mode, limit=60))
+                assert not found.get("partial")
+                answers[-1].append(found["results"])
+
+    async def change_and_ask(ask: Ask) -> None:
+        await ask_all(ask)
+        for path, content in files.items():
+            (changed / path).write_text(content)
+        (changed / "gone.py").unlink()
+        result(await ask("search", query="zebra", mode="ranked", fresh="strict"))
+        await ask_all(ask)
+
+    with_plane(changed, change_and_ask)
+    with_plane(fresh, ask_all)
+    assert answers[0] != answers[1] and answers[1] == answers[2]
+
+
+@requirement("SRV-17")
+def test_no_answer_is_partial_once_no_vectors_wait(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        result(await ask("search", query="money of the customer", mode="semantic"))
+        for number in range(30):
+            (root / "shop" / f"shelf{number}.py").write_text(f"def shelf_{number}():\n    return {number}\n")
+        found = result(await ask("search", query="which shelf is it", mode="ranked", fresh="strict"))
+        assert "shop/shelf0.py" in paths(found)
+        while get_field(result(await ask("status")), "index", "symbols", "vectors", "waiting"):
+            await ask("search", query="which shelf is it", mode="semantic")
+        assert not result(await ask("search", query="which shelf is it", mode="hybrid")).get("partial")
+
+    with_plane(root, body)
+
+
 @requirement("SRV-17")
 def test_edits_that_come_one_upon_another_are_found_at_once(root: Path) -> None:
     async def body(ask: Ask) -> None:

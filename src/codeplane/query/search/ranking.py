@@ -15,6 +15,8 @@ _MAX_WORDS = 150
 _MAX_NAMES = 100
 _MAX_REASONS = 4
 _POOL = 200
+# Scores are sums of 32-bit numbers in an order that depends on segments: what differs by less is equal.
+_EQUAL = 1e-5
 # How many times its rarity a word can count that a file repeats, by BM25 with k1 = 1.2.
 _SATURATED = 2.2
 # Two in five questions about another repository have less than this in their best file; of its own, one in thirty.
@@ -122,6 +124,11 @@ def rank_by(
     pool = max(_POOL, 4 * limit)
     while True:
         hits = full_text.score_paths(evidence.terms, limit=pool, language=language)
+        is_all = len(hits) < pool
+        if not is_all:
+            # Which of those that are equal to the last one come in depends on segments, too.
+            last = min(score for score, _ in hits) * (1 + _EQUAL)
+            hits = [(score, path) for score, path in hits if score > last]
         if not with_tests:
             hits = _support_files(full_text, hits, evidence, weights)
         if evidence.names:
@@ -131,14 +138,25 @@ def rank_by(
         # Best first, so that those who come too late to be shown need not be looked at.
         kept = (
             candidate
-            for candidate in candidates
+            for candidate in _order_equals(candidates)
             if (keep is None or keep(candidate[1])) and not (tests is False and is_test(candidate[1]))
         )
         chosen = list(islice(kept, limit))
-        if len(chosen) >= limit or len(hits) < pool:
+        if len(chosen) >= limit or is_all:
             break
         pool *= 8
     return [Ranked(path=path, score=-score) for score, path in chosen]
+
+
+def _order_equals(candidates: Sequence[tuple[float, str]]) -> Iterator[tuple[float, str]]:
+    """Files by score, those with equal scores by path."""
+    run: list[tuple[float, str]] = []
+    for candidate in candidates:
+        if run and candidate[0] > run[-1][0] * (1 - _EQUAL):
+            yield from sorted(run, key=lambda equal: equal[1])
+            run = []
+        run.append(candidate)
+    yield from sorted(run, key=lambda equal: equal[1])
 
 
 def _kind_factor(path: str, standing: Mapping[Kind, float], names: frozenset[str]) -> float:
