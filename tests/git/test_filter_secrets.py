@@ -1,6 +1,8 @@
 """Git gives filters the contents of secrets files on their input: they leave them nowhere, and tell nobody but git."""
 
 import os
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -101,20 +103,64 @@ def _lfs(desk: Guarded) -> None:
     desk.variables = {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
     desk.made.write(".gitattributes", "*.big filter=lfs\n")
     desk.made.git("config", "filter.lfs.clean", "git-lfs clean -- %f")
+    desk.made.git("config", "filter.lfs.smudge", "git-lfs smudge -- %f")
     desk.made.git("config", "filter.lfs.required", "true")
+
+
+def _restore(desk: Guarded) -> None:
+    """Have git write a large file anew, which Git LFS does outside of a sandbox."""
+    (desk.made.root / "a.big").unlink(missing_ok=True)
+    (desk.made.root / "ran").unlink(missing_ok=True)
+    run(desk.git.run("checkout", "--", "a.big"))
 
 
 def test_git_lfs_does_not_run_outside_while_its_folder_has_links(desk: Guarded, tmp_path: Path) -> None:
     _lfs(desk)
+    desk.commit("a.big", "1\n")
     link = desk.made.root / ".git" / "lfs" / "objects" / "ab" / "cd" / "oid"
     link.parent.mkdir(parents=True)
     link.symlink_to(tmp_path / "token")
     with pytest.raises(GitRefused, match="there is a symbolic link in"):
-        desk.commit("a.big", "1\n")
+        _restore(desk)
     assert not (desk.made.root / "ran").exists()
     link.unlink()
-    desk.commit("a.big", "1\n")
+    _restore(desk)
     assert (desk.made.root / "ran").exists()
+
+
+@pytest.mark.parametrize("command", [("status",), ("diff",), ("add", "--", "a.big")])
+def test_git_lfs_runs_enclosed_in_what_runs_beside_hooks(desk: Guarded, tmp_path: Path, command: Sequence[str]) -> None:
+    """A hook could plant a link once Git LFS has looked for links, and a large file takes long to read."""
+    _lfs(desk)
+    desk.commit("a.big", "1\n")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    link = desk.made.root / ".git" / "lfs" / "tmp"
+    tool = desk.made.root.parent / "bin" / "git-lfs"
+    tool.write_text(
+        f"#!/bin/sh\nrm -rf .git/lfs/tmp; ln -s {shlex.quote(str(outside))} .git/lfs/tmp\n"
+        "touch .git/lfs/tmp/file 2> /dev/null\ncat\n"
+    )
+    desk.made.write("a.big", "2\n")
+    run(desk.git.run(*command))
+    assert not list(outside.iterdir())
+    # Outside of a sandbox the same program writes there.
+    link.unlink()
+    (desk.made.root / "a.big").unlink()
+    run(desk.git.run("checkout", "HEAD", "--", "a.big"))
+    assert list(outside.iterdir())
+
+
+@pytest.mark.parametrize("name", ["objects", "incomplete", "tmp", "logs"])
+def test_a_hook_of_a_push_plants_nothing_where_git_lfs_writes(desk: Guarded, tmp_path: Path, name: str) -> None:
+    _lfs(desk)
+    desk.made.git("init", "--quiet", "--bare", str(tmp_path / "far.git"))
+    desk.made.git("remote", "add", "far", str(tmp_path / "far.git"))
+    desk.made.git("config", "core.hooksPath", ".husky")
+    desk.hook("pre-push", f"ln -s /etc .git/lfs/{name}/x 2> planted; touch .git/lfs/y\n")
+    run(desk.git.run("push", "far", "HEAD:refs/heads/x", remote=True))
+    assert "Read-only file system" in (desk.made.root / "planted").read_text()
+    assert (desk.made.root / ".git" / "lfs" / "y").exists()
 
 
 def test_a_hook_plants_nothing_where_git_lfs_of_another_work_tree_reads(desk: Guarded) -> None:
@@ -133,7 +179,9 @@ def test_a_hook_plants_nothing_where_git_lfs_of_another_work_tree_reads(desk: Gu
     assert "Read-only file system" in output and not (objects / "ab").exists()
     # Git LFS of this work tree still writes there, and so do its hooks beside it.
     assert (objects.parent / "y").exists()
+    desk.hook("post-commit", "touch ran-too")
     desk.commit("a.big", "1\n")
+    _restore(desk)
     assert (desk.made.root / "ran").exists()
 
 

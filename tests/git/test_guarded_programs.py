@@ -232,6 +232,7 @@ def test_a_program_that_is_named_in_the_work_tree_is_not_run(desk: Guarded, name
         "http.cookieFile",
         "http.curloptResolve",
         "remote.origin.proxy",
+        "remote.origin.promisor",
     ],
 )
 def test_the_work_tree_does_not_decide_how_git_reaches_other_machines(desk: Guarded, name: str) -> None:
@@ -269,15 +270,20 @@ def test_a_merge_driver_reaches_no_more_and_merges(desk: Guarded) -> None:
 def test_large_files_are_fetched_as_ever_but_offline(desk: Guarded) -> None:
     tool = desk.made.root.parent / "bin" / "git-lfs"
     tool.parent.mkdir()
-    tool.write_text("#!/bin/sh\ncat /proc/1/cmdline | tr '\\0' ' ' > first\ncat\n")
+    tool.write_text("#!/bin/sh\ncat /proc/1/cmdline | tr '\\0' ' ' > \"first-$1\"\ncat\n")
     tool.chmod(0o755)
     desk.made.write(".gitattributes", "*.big filter=lfs\n")
     desk.made.git("config", "filter.lfs.clean", "git-lfs clean -- %f")
+    desk.made.git("config", "filter.lfs.smudge", "git-lfs smudge -- %f")
     desk.variables = {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
     for number, is_offline in enumerate((False, True)):
         desk.is_offline = is_offline
         desk.commit("a.big", f"{number}\n")
-        assert ("bwrap" in (desk.made.root / "first").read_text()) == is_offline
+        desk.made.write("a.big", "else\n")
+        run(desk.git.run("checkout", "--", "a.big"))
+        # Storing a file takes no network, and runs beside hooks that could plant links.
+        assert "bwrap" in (desk.made.root / "first-clean").read_text()
+        assert ("bwrap" in (desk.made.root / "first-smudge").read_text()) == is_offline
 
 
 @requirement("TRUST-63")

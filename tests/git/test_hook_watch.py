@@ -36,6 +36,17 @@ def _link(place: str, target: Path) -> str:
     return f"mkdir -p $(dirname {made}); rm -rf {made}; ln -s {shlex.quote(str(target))} {made}"
 
 
+@pytest.mark.parametrize("place", ["commit-graph", "commit-graphs/chain", "alternates"])
+def test_a_hook_changes_nothing_that_git_believes_of_its_objects(desk: Guarded, place: str) -> None:
+    desk.hook("post-commit", f"mkdir -p .git/objects/info/commit-graphs; echo x > .git/objects/info/{place}")
+    assert "Read-only file system" in desk.commit(text="1\n")
+    assert not (_folder(desk) / "objects" / "info" / place).exists()
+    # It stores objects as ever.
+    desk.hook("post-commit", "echo stored | git hash-object -w --stdin > id.txt")
+    desk.commit(text="2\n")
+    assert desk.made.git("cat-file", "-p", (desk.made.root / "id.txt").read_text().strip()) == b"stored\n"
+
+
 @pytest.mark.parametrize(
     "place",
     [
@@ -43,7 +54,7 @@ def _link(place: str, target: Path) -> str:
         *("FETCH_HEAD", "packed-refs", "refs/tags/evil", "logs/refs/tags/evil"),
         # Folders of many files are not looked through, but branches can be called like them.
         *("logs/refs/heads/lfs/evil", "refs/heads/objects/evil", "logs/refs/heads/annex/evil"),
-        *("objects/info/commit-graph", "objects/pack/evil", "objects/evil", "lfs/objects/ab/cd/evil", "lfs/tmp"),
+        *("objects/pack/evil", "objects/evil", "lfs/objects/ab/cd/evil", "lfs/tmp"),
     ],
 )
 def test_a_link_that_git_would_write_through_is_taken_away(desk: Guarded, tmp_path: Path, place: str) -> None:

@@ -365,6 +365,20 @@ def test_blame_and_log_refuse_what_makes_no_sense(repository: RandomRepository) 
     assert reads("git.blame", path="a.txt", line_range=[2, 3]).text().splitlines()[0] == "2 not committed"
 
 
+@requirement("TRUST-48")
+def test_blame_shows_nothing_of_a_file_that_settings_name(tmp_path: Path, repository: RandomRepository) -> None:
+    """The settings may include a file of the work tree, which agents write."""
+    private = tmp_path / "private.txt"
+    private.write_text("a line for nobody\n")
+    repository.git("config", "blame.ignoreRevsFile", str(private))
+    reads = Reads(repository.root)
+    with pytest.raises(GitRefused, match=r"blame\.ignoreRevsFile names has a line that is no commit") as refused:
+        reads("git.blame", path="a.txt")
+    assert "a line for nobody" not in str(refused.value)
+    private.write_bytes(repository.git("rev-parse", "HEAD"))
+    assert reads("git.blame", path="a.txt").text()
+
+
 def test_pages_of_history_speak_of_where_they_began(repository: RandomRepository) -> None:
     for number in range(5):
         repository.commit(f"commit {number}")

@@ -20,6 +20,7 @@ from codeplane.kernel.page import Pagination
 from codeplane.kernel.plural import plural
 
 _SHORT = 9
+_NO_COMMIT = "invalid object name"
 _TOO_FEW = re.compile(r"has only (\d+) lines?")
 
 
@@ -92,6 +93,12 @@ class BlameOperations:
 
     async def _explain(self, error: GitRefused, request: BlameRequest, path: str) -> Exception:
         """Return the error that tells the caller what is wrong with the request."""
+        if _NO_COMMIT in error.message:
+            # Git's message has a line of the file, which may be any file of this machine.
+            return GitRefused(
+                "the file that blame.ignoreRevsFile names has a line that is no commit",
+                hint="see git config --show-origin blame.ignoreRevsFile",
+            )
         if match := _TOO_FEW.search(error.message):
             lines = plural(int(match[1]), "line")
             return InvalidArgument(f"{path_text(path)} has {lines}", hint="send a line_range within them")

@@ -43,6 +43,9 @@ _SETTINGS = {
     "GIT_EDITOR": "true",
     "GIT_SEQUENCE_EDITOR": "true",
     "GIT_MERGE_AUTOEDIT": "no",
+    # What is approved must be what is written or sent, and a hook can have git show another commit in its place.
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": "/dev/null/none",
 }
 
 _CHANGING = frozenset(
@@ -59,6 +62,8 @@ _WRITING = _CHANGING | frozenset(
 _WRITING_FILES = (_CHANGING - {"commit"}) | frozenset(
     ("apply", "mv", "read-tree", "rm", "submodule", "switch", "worktree")
 )
+# A hook may have written the file in which git looks up the files of commits, in place of reading the commits.
+_OWN_READING = {"core.commitGraph": "false"}
 # More than a command prints that changes thousands of files.
 _ROOM = 1024 * 1024
 
@@ -191,7 +196,8 @@ class Git:
         out, err = _Gathered(MAX_OUT), _Gathered(_MAX_SAID)
         try:
             with self._run(), span("git", command=_command_name(arguments)) as running:
-                code = await self._wait_for_end(command, input, self._variables(env, remote=remote), limit, out, err)
+                variables = self._variables(env, remote=remote, fetches=_command_name(arguments) in _WRITING_FILES)
+                code = await self._wait_for_end(command, input, variables, limit, out, err)
                 running.note(code=code)
         except TimeoutError as error:
             raise DeadlineExceeded(
@@ -248,17 +254,25 @@ class Git:
     def _run(self) -> AbstractContextManager[None]:
         return self._programs.runs.run() if self._programs is not None else nullcontext()
 
-    def _variables(self, env: Mapping[str, str] | None, *, remote: bool = False) -> dict[str, str]:
+    def _variables(
+        self, env: Mapping[str, str] | None, *, remote: bool = False, fetches: bool = False
+    ) -> dict[str, str]:
         environment = dict(self._environment()) | _SETTINGS
         folder = self.folder
         environment |= {} if remote else local_only(common_dir(folder))
         # A hook could write a commondir file for the git commands that run after it.
         environment |= {"GIT_COMMON_DIR": os.path.normpath(common_dir(folder))}
         guarded = (
-            self._programs.settings(self.root, folder, environment, submodule=self._is_submodule(folder))
+            self._programs.settings(
+                self.root,
+                folder,
+                environment,
+                submodule=self._is_submodule(folder),
+                fetches=remote or fetches,
+            )
             if self._programs is not None
             else {}
-        )
+        ) | _OWN_READING
         if self._programs is not None:
             environment |= self._programs.search_path(self.root, environment)
         settings = skip_submodule_variables(self.root, common_dir(folder) / "config", environment, guarded)

@@ -26,7 +26,7 @@ from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.secret_paths import secret_shell_patterns
 
 _NAME = re.compile(r"[a-z][a-z-]{2,40}")
-_OFFLINE, _NO_HOOKS = "-offline", "none"
+_OFFLINE, _ENCLOSED, _NO_HOOKS = "-offline", "-enclosed", "none"
 _QUIET = {
     # Programs in the settings of submodules are not sandboxed here; submodules have operations of their own.
     "submodule.recurse": "false",
@@ -103,11 +103,18 @@ class GuardedPrograms:
         self._finder = ProgramFinder(clock)
 
     def settings(
-        self, root: Path, folder: Path, environment: Mapping[str, str], *, submodule: bool = False
+        self,
+        root: Path,
+        folder: Path,
+        environment: Mapping[str, str],
+        *,
+        submodule: bool = False,
+        fetches: bool = False,
     ) -> dict[str, str]:
         """Return the settings for git in the work tree `root`, whose git folder is `folder`.
 
-        GitRefused when git would run a program that someone other than the owner may have configured.
+        Only a command that `fetches` what Git LFS left out runs that outside the sandbox. GitRefused when git would run
+        a program that someone other than the owner may have configured.
         """
         named = self._finder.find(root, folder, environment, self.search_path)
         own = shared_folder(folder)
@@ -117,12 +124,13 @@ class GuardedPrograms:
         if is_any and self._enclosure.works(network=True):
             _refuse_link(root)
         offline = self._offline()
-        is_fetching = not offline and any(command.is_fetching for command in named.filters)
+        has_lfs = not offline and any(command.is_fetching for command in named.filters)
         reach = ProgramReach(
             root=root,
             folder=folder,
             own=own,
-            fixed=(*fixed_places(root, folder, own), *(lfs_places(own) if is_fetching else ())) if is_any else (),
+            fixed=fixed_places(root, folder, own) if is_any else (),
+            lfs=lfs_places(own) if has_lfs else (),
             written=tuple(dict.fromkeys((own, folder))),
             used=(named.hooks, Path(environment.get("HOME") or "/"), *_folders(environment.get("PATH", ""))),
             path=environment.get("PATH", "") if self.search_path(root, environment) else "",
@@ -135,7 +143,7 @@ class GuardedPrograms:
             | _QUIET
             | ({"core.fsmonitor": "false"} if named.monitored else {})
         )
-        return self._hooks(reach, named.hooks) | self._filters(reach, named.filters) | quiet
+        return self._hooks(reach, named.hooks) | self._filters(reach, named.filters, fetches=fetches) | quiet
 
     def search_path(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """Return git's search path when it must differ from that of hooks and filters.
@@ -201,15 +209,15 @@ class GuardedPrograms:
         # A folder for each hooks folder, so that commands running at the same time do not affect each other.
         name = digest(os.fsencode(hooks))[:16]
         place = self._home / "hooks" / (f"{name}{_OFFLINE}" if reach.offline else name)
-        before, offline = self._before(reach, (hooks, place))
-        if before is None:
+        if self._before(reach, (hooks, place))[0] is None:
             return {}
         place.mkdir(parents=True, exist_ok=True)
         # Names with a dot are files that another command is writing right now.
         for name in {entry.name for entry in place.iterdir() if not entry.name.startswith(".")} - names:
             (place / name).unlink(missing_ok=True)
         for name in names:
-            command = [*_WATCHED, name, str(reach.folder), str(reach.own), *before, str(hooks / name)]
+            before, offline = self._before(reach.for_hook(name), (hooks, place))
+            command = [*_WATCHED, name, str(reach.folder), str(reach.own), *(before or ()), str(hooks / name)]
             put_script(place / name, program_script(command, f"the hook {name}" if offline else "", path=reach.path))
         return {"core.hooksPath": str(place)}
 
@@ -221,14 +229,16 @@ class GuardedPrograms:
         place.mkdir(parents=True, exist_ok=True)
         return place
 
-    def _filters(self, reach: ProgramReach, filters: Sequence[FilterCommand]) -> dict[str, str]:
+    def _filters(self, reach: ProgramReach, filters: Sequence[FilterCommand], *, fetches: bool) -> dict[str, str]:
         settings: dict[str, str] = {}
         for command in filters:
             before, offline = self._before(reach.for_filter(command.folders))
             if before is None:
                 return {}
-            place = self._filter_place(command.key, offline=reach.offline)
-            if command.is_fetching and not offline:
+            is_outside = command.is_fetching and fetches and not offline
+            is_enclosed = command.is_fetching and not fetches
+            place = self._filter_place(command.key, _OFFLINE if reach.offline else _ENCLOSED if is_enclosed else "")
+            if is_outside:
                 put_script(place, script_without_links(command.body, reach.own / "lfs"))
             else:
                 path = "" if command.folders else reach.path
@@ -237,11 +247,11 @@ class GuardedPrograms:
             settings[command.key] = command.script_setting(place)
         return settings
 
-    def _filter_place(self, key: str, *, offline: bool) -> Path:
+    def _filter_place(self, key: str, suffix: str) -> Path:
         folder = self._home / "filters"
         folder.mkdir(exist_ok=True)
         name = digest(key.encode("utf-8", "surrogateescape"))[:16]
-        return folder / (f"{name}{_OFFLINE}" if offline else name)
+        return folder / f"{name}{suffix}"
 
     def _isolation_script(self, reach: ProgramReach, command: FilterCommand) -> str:
         """Return the beginning of a script that runs a filter in isolation when git gives it a secrets file.

@@ -13,6 +13,8 @@ from codeplane.git.safety import hook_watch
 _MAX_MODULES = 100
 # Folders in a git folder from which git runs programs.
 _PROGRAM_FOLDERS = ("hooks", "worktrees", "modules")
+# Git believes what a commit graph says of a commit's files, and takes objects from the folders that are named there.
+_OBJECT_INFO = "objects/info"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +26,21 @@ class ProgramReach:
     folder: Path
     own: Path
     fixed: tuple[Path, ...] = ()
+    # What Git LFS reads and writes outside a sandbox.
+    lfs: tuple[Path, ...] = ()
     written: tuple[Path, ...] = ()
     used: tuple[Path, ...] = ()
     # Their search path, when it differs from git's own.
     path: str = ""
     offline: bool
+
+    def for_hook(self, name: str) -> "ProgramReach":
+        """Return the reach of a hook; that of a push runs beside commands whose Git LFS has looked for links already.
+
+        In one work tree other hooks run alone, but commands in further ones run beside all of them.
+        """
+        is_alone = name != "pre-push" and not _subfolders(self.own / "worktrees")
+        return self if is_alone else replace(self, fixed=(*self.fixed, *self.lfs))
 
     def for_filter(self, folders: Sequence[str]) -> "ProgramReach":
         """Return the reach of a filter or merge driver, which writes only its own folders in git's folder.
@@ -56,7 +68,7 @@ def shared_folder(folder: Path) -> Path:
 
 
 def fixed_places(root: Path, folder: Path, own: Path) -> tuple[Path, ...]:
-    """Return the places that decide what git runs: hooks and settings, also of other work trees and submodules.
+    """Return the places that decide what git runs and reads, also those of other work trees and submodules.
 
     Missing ones are created, since a sandbox cannot prevent that they are created later.
     """
@@ -64,7 +76,7 @@ def fixed_places(root: Path, folder: Path, own: Path) -> tuple[Path, ...]:
     modules = [module for base in folders for module in _modules(base / "modules")]
     for created in (
         *(base / "modules" for base in folders),
-        *(base / name for base in (own, *modules) for name in _PROGRAM_FOLDERS),
+        *(base / name for base in (own, *modules) for name in (*_PROGRAM_FOLDERS, _OBJECT_INFO)),
     ):
         with suppress(OSError):
             created.mkdir(exist_ok=True)
@@ -72,24 +84,21 @@ def fixed_places(root: Path, folder: Path, own: Path) -> tuple[Path, ...]:
         # One that is there keeps its time, by which changed settings are known.
         with suppress(OSError):
             (base / "config.worktree").touch(exist_ok=False)
-    places = [own / name for name in ("hooks", "config", "worktrees")]
+    places = [own / name for name in ("hooks", "config", "worktrees", _OBJECT_INFO)]
     places += [base / name for base in folders for name in ("config.worktree", "commondir", "gitdir", "modules")]
-    places += [
-        base / name for base in modules for name in (*_PROGRAM_FOLDERS, "config", "config.worktree", "commondir")
-    ]
+    of_module = (*_PROGRAM_FOLDERS, _OBJECT_INFO, "config", "config.worktree", "commondir")
+    places += [base / name for base in modules for name in of_module]
     existing = [place for place in (root / ".git", *places) if place.exists() and place != own]
     # Git runs commands and strategies named in these folders, which come and go while it runs.
     return (*existing, *(base / name for base in folders for name in hook_watch.STATE_FOLDERS))
 
 
 def lfs_places(own: Path) -> tuple[Path, ...]:
-    """Return the folders that Git LFS reads and writes outside a sandbox, where another work tree may run it meanwhile.
+    """Return the folders that Git LFS reads and writes outside a sandbox, which are created when they are missing.
 
-    A hook in one work tree could put a link there after Git LFS of another one has looked for links.
+    A hook could put a link there after Git LFS of another command has looked for links.
     """
-    if not _subfolders(own / "worktrees"):
-        return ()
-    places = [own / "lfs" / name for name in ("objects", "incomplete")]
+    places = [own / "lfs" / name for name in ("objects", "incomplete", "tmp", "logs")]
     for place in places:
         with suppress(OSError):
             place.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 # Variables for git itself, not for the programs it runs.
-_UNSET = "unset GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH GIT_COMMON_DIR\n"
+_UNSET = "unset GIT_ALLOW_PROTOCOL GIT_NO_LAZY_FETCH GIT_COMMON_DIR GIT_NO_REPLACE_OBJECTS GIT_GRAFT_FILE\n"
 _WHY = "had no network, since an agent has read untrusted content; the owner gives it back: cpl approvals clear"
 
 

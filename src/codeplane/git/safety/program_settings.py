@@ -25,10 +25,11 @@ _PROGRAM = re.compile(
     r"|lfs\.(?:customtransfer|extension)\..*|lfs\.standalonetransferagent",
     _FLAGS,
 )
-# These decide where the owner's credentials are sent, and which files git writes meanwhile.
+# These decide where the owner's credentials are sent, which files git writes meanwhile, and whether reading fetches.
 _NETWORK = re.compile(
     r"(?:http\.(?:.*\.)?|remote\..*\.)"
-    r"(?:proxy\w*|ssl\w+|cookiefile|savecookies|curloptresolve|extraheader|followredirects|delegation|emptyauth)",
+    r"(?:proxy\w*|ssl\w+|cookiefile|savecookies|curloptresolve|extraheader|followredirects|delegation|emptyauth)"
+    r"|remote\..*\.(?:promisor|partialclonefilter)",
     _FLAGS,
 )
 # Our own diff commands ignore these.
