@@ -45,9 +45,13 @@ def _tool(name: str, tool_call_id: str, arguments: JsonObject) -> list[bytes]:
     )
 
 
+_EDIT: JsonObject = {"edits": [{"path": "greeting.py", "old_text": "    return 1", "new_text": "    return 2"}]}
+
+
 def _script() -> list[Act]:
     return [
         answer(_tool("search", "c1", {"query": "hello"})),
+        answer(_tool("write_files", "c3", _EDIT)),
         answer(_tool("run_bash", "c2", {"command": "echo from the shell"})),
         answer(openai_text("The folder ", "is fine.")),
         hang(chunks(openai_chunk({"content": "Half of an answer "}))),
@@ -102,7 +106,13 @@ def test_ask_watch_decide_stop_and_go_on(chromium: "Browser", serving: list[Serv
     page.get_by_text("The folder is fine.").wait_for()
     page.locator(".block.turn", has_text="completed").wait_for()
     assert page.get_by_text("The folder is fine.").count() == 1
+    edit = tools.filter(has_text="write_files")
+    edit.locator(".diff tr.changed").wait_for()
+    assert [cell.inner_text() for cell in edit.locator(".diff tr.changed td").all()] == [
+        "2", "    return 1", "2", "    return 2",
+    ]  # fmt: skip
     tools.filter(has_text="run_bash").locator("summary").click()
+    assert "3 of 24 tool steps" in page.locator(".block.turn").inner_text()
     assert "from the shell" in tools.filter(has_text="run_bash").inner_text()
     _picture(page, "thread-done")
     _send(page, "And now?")
@@ -112,6 +122,36 @@ def test_ask_watch_decide_stop_and_go_on(chromium: "Browser", serving: list[Serv
     page.set_viewport_size({"width": 380, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     _picture(page, "thread-phone")
+
+
+def test_a_turn_that_runs_is_steered_and_others_wait_or_are_refused(
+    chromium: "Browser", serving: list[Server], provider: ScriptedProvider
+) -> None:
+    (server,) = serving
+    provider.script[:] = [
+        hang(chunks(openai_chunk({"content": "The wrong way "}))),
+        hang(chunks(openai_chunk({"content": "The right way "}))),
+        answer(openai_text("And the rest.")),
+    ]
+    page = signed_in_page(chromium, server)
+    page.goto(server.url + _begin(server))
+    _send(page, "Go")
+    page.get_by_text("The wrong way").wait_for()
+    _send(page, "Rather the other way", "INTERRUPT_AFTER_CURRENT_TOOL")
+    page.locator(".block.turn", has_text="INTERRUPTED").wait_for()
+    page.get_by_text("The right way").wait_for()
+    _send(page, "Then the rest", "QUEUE_AFTER_TURN")
+    page.locator(".block.turn", has_text="queued").wait_for()
+    _picture(page, "thread-queued")
+    _send(page, "No place for this", "REJECT_IF_BUSY")
+    page.get_by_text("THREAD_BUSY").wait_for()
+    page.go_back()
+    page.locator(".block.turn", has_text="running").get_by_role("button", name="Stop").click()
+    page.get_by_text("And the rest.").wait_for()
+    page.locator(".block.turn", has_text="completed").wait_for()
+
+    asked = [text.splitlines()[-1] for text in page.locator(".block.message.user").all_inner_texts()]
+    assert asked == ["Go", "Rather the other way", "Then the rest"]
 
 
 def test_a_restart_in_the_middle_doubles_nothing(

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.cli.turn_view import TurnView
 from tests.harness import CPL, PATIENCE_SEC, Server, cpl, make_repo, start
 from tests.interaction.requirements import requirement
+from tests.work.models.model_plane import openai, providers
+from tests.work.models.scripted_provider import answer, openai_text, openai_tool, scripted_provider
 
 pytestmark = requirement("CHAT-01")
 
@@ -70,6 +72,37 @@ def test_a_server_is_started_where_none_runs(tmp_path: Path) -> None:
     done = cpl("ask", "greet", cwd=repo)
     assert done.returncode == 0 and "a.py" in done.stdout
     assert cpl("down", cwd=repo).returncode == 0
+
+
+EDIT: JsonObject = {
+    "edits": [{"path": "greeting.py", "old_text": "    return name", "new_text": "    return f'hello {name}'"}]
+}
+
+
+def test_what_a_tool_changes_is_shown_as_a_diff(tmp_path: Path) -> None:
+    script = answer(openai_tool("c", "write_files", EDIT, "I greet. ")), answer(openai_text("Done."))
+    repo = make_repo(tmp_path / "repo", {"greeting.py": "def greet(name):\n    return name\n"})
+    with scripted_provider(*script) as provider:
+        server = start(repo, overrides=[providers(openai("local", provider.url))])
+        try:
+            done = cpl("chat", cwd=repo, stdin="greet them\n")
+            assert done.returncode == 0 and done.stdout == "I greet. \nDone.\n"
+            changed = (
+                "  M greeting.py\n@@ -1,2 +1,2 @@\n def greet(name):\n-    return name\n+    return f'hello {name}'\n"
+            )
+            assert changed in done.stderr
+        finally:
+            server.stop()
+
+
+def test_a_long_diff_is_cut_and_says_so() -> None:
+    view = TurnView(out=io.StringIO(), aside=io.StringIO())
+    diff = "--- a\n+++ a\n@@ -0,0 +1,90 @@\n" + "".join(f"+line {number}\x1b\n" for number in range(90))
+    files: list[JsonValue] = [{"path": "a", "old_path": "b", "action": "moved", "note": "", "diff": diff}]
+    view.show_change({"mutation_id": "mut_1", "files": files, "pagination": {"next_cursor": None}})
+    shown = view.aside.getvalue().splitlines()  # type: ignore[attr-defined]  # made above
+    assert shown[:3] == ["  R b → a", "@@ -0,0 +1,90 @@", "+line 0\\x1b"]
+    assert (len(shown), shown[-1]) == (61, "  … all of it: cpl call mutation.show mutation_id=mut_1")
 
 
 def at_terminal(*arguments: str, cwd: Path, typed: str) -> str:

@@ -128,10 +128,12 @@ class PlainGrpc:
         service, method = path.split("/")
         found = self._pool.FindServiceByName(f"codeplane.v1.{service}").FindMethodByName(method)
         request, answer = GetMessageClass(found.input_type), GetMessageClass(found.output_type)
-        sends = self._channel.unary_stream if found.server_streaming else self._channel.unary_unary
-        run = sends(f"/codeplane.v1.{path}", request.SerializeToString, answer.FromString)
-        got = run(ParseDict(fields, request()), metadata=self._metadata, timeout=30)
-        messages = got if found.server_streaming else [got]
+        names = f"/codeplane.v1.{path}", request.SerializeToString, answer.FromString
+        asked = ParseDict(fields, request())
+        if found.server_streaming:
+            messages = [*self._channel.unary_stream(*names)(asked, metadata=self._metadata, timeout=30)]
+        else:
+            messages = [self._channel.unary_unary(*names)(asked, metadata=self._metadata, timeout=30)]
         shown = (MessageToDict(message, preserving_proto_field_name=True) for message in messages)
         return [message for message in shown if "heartbeat" not in message]
 
@@ -155,4 +157,4 @@ def test_plain_grpc_holds_a_conversation(connect_server: Server, folder: Path) -
         assert page["items"] == snapshot["messages"] and snapshot["last_sequence"] == events[-1]["sequence"]
         with pytest.raises(grpc.RpcError) as raised:
             client.call("EventsService/WatchThread", thread_id="thr_none")
-        assert raised.value.code() is grpc.StatusCode.NOT_FOUND  # type: ignore[attr-defined]  # grpcio's own errors have it
+        assert raised.value.code() is grpc.StatusCode.NOT_FOUND

@@ -82,7 +82,8 @@ EVENTS = [
     _event(13, "thread.shell.started", tool_call_id="c", execution_id="e", display_command="ls"),
     _event(14, "thread.shell.output", execution_id="e", chunk="a.txt\n"),
     _event(15, "thread.shell.finished", execution_id="e", exit_code=0, duration_ms=3),
-    _event(16, "turn.completed", assistant_message_id="m2"),
+    _event(16, "tool.answered", tool_call_id="c", tool_name="run_bash", status="ok", exit_code=1, duration_ms=0),
+    _event(17, "turn.completed", assistant_message_id="m2"),
 ]
 
 
@@ -98,11 +99,11 @@ def test_events_that_come_twice_change_nothing() -> None:
     said = next(block for block in once.blocks if block.kind == "said")
     assert (said.fields["text"], said.fields["is_open"]) == ("The whole answer", False)
     tool = next(block for block in once.blocks if block.kind == "tool")
-    assert (tool.fields["output"], tool.fields["exit_code"]) == ("a.txt\n", 0)
+    assert [tool.fields[name] for name in ("output", "exit_code", "duration_ms")] == ["a.txt\n", 0, 3]
     action = next(block for block in once.blocks if block.kind == "action")
     assert (action.fields["state"], action.fields["summary"]) == ("APPROVED", "run ls")
     turn = next(block for block in once.blocks if block.kind == "turn")
-    assert (turn.fields["state"], turn.fields["output_tokens"]) == ("COMPLETED", 5)
+    assert [turn.fields[name] for name in ("state", "output_tokens", "steps_used")] == ["COMPLETED", 5, 1]
 
 
 def test_a_running_turn_is_the_one_that_can_be_stopped() -> None:

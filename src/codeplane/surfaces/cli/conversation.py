@@ -16,6 +16,8 @@ from codeplane.surfaces.cli.turn_view import TurnView
 
 _ENDS = ("turn.completed", "turn.failed")
 _TRIES, _PAUSE_SEC = 60, 0.5
+# Of what one tool changed, how many files are shown.
+_FILES = 5
 # Whether to approve an action that is shown, and why not; None leaves it to somebody else.
 Decide = Callable[[JsonObject], tuple[bool, str] | None]
 
@@ -88,6 +90,7 @@ class CliConversation:
                         print(dumps(event), flush=True)
                     else:
                         view.show(event)
+                        self._show_change(event, view)
                     if event["type"] == "turn.paused" and decide is not None:
                         self._decide(event, decide)
                     if event["type"] in _ENDS and event.get("turn_id") == self.turn_id:
@@ -98,6 +101,15 @@ class CliConversation:
         raise ServerUnreachable(
             "the server did not come back", hint="cpl status; then: cpl chat --thread " + self.thread_id
         )
+
+    def _show_change(self, event: JsonObject, view: TurnView) -> None:
+        """Show what a tool changed; nothing where that is no longer stored."""
+        payload = event["payload"]
+        mutation_id = payload.get("mutation_id") if isinstance(payload, dict) else None
+        if mutation_id and view.shows_asides and event["type"] == "tool.finished":
+            change = self.client.call("mutation.show", {"mutation_id": mutation_id, "limit": _FILES}).get("result")
+            if isinstance(change, dict):
+                view.show_change(change)
 
     def _reconnect(self) -> None:
         time.sleep(_PAUSE_SEC)

@@ -4,6 +4,8 @@ import os
 import pydoc
 
 PLAIN = "\x1b[0m"
+# Of the lines of a diff, by how they begin.
+PATCH_COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m", "d": "\x1b[1m"}
 
 
 def show_paged(lines: list[str]) -> None:

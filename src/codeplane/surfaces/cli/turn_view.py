@@ -5,9 +5,13 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.pager import PATCH_COLOURS, paint
 from codeplane.surfaces.cli.terminal import escape_controls
 
 _MAX_COMMAND = 100
+_MAX_DIFF_LINES = 60
+_DIM = "\x1b[2m"
+_SIGNS = {"created": "A", "updated": "M", "deleted": "D", "moved": "R"}
 
 
 @dataclass
@@ -52,6 +56,17 @@ class TurnView:
                 self._end_line()
                 self.failure = f"{payload['code']}: {payload['message']}"
 
+    def show_change(self, change: JsonObject) -> None:
+        """Print what a tool changed, as a diff of each file."""
+        files = change["files"]
+        assert isinstance(files, list)
+        lines = [line for file in files if isinstance(file, dict) for line in _file_lines(file)]
+        for line in lines[:_MAX_DIFF_LINES]:
+            self._say(line, colour=PATCH_COLOURS.get(line[:1], ""))
+        pagination = change["pagination"]
+        if len(lines) > _MAX_DIFF_LINES or (isinstance(pagination, dict) and pagination["next_cursor"]):
+            self._say(f"  … all of it: cpl call mutation.show mutation_id={change['mutation_id']}")
+
     def _text(self, segment: str, delta: str) -> None:
         if segment != self._segment:
             self._end_line()
@@ -82,8 +97,16 @@ class TurnView:
         self.out.write(escape_controls(text) if self.out.isatty() else text)
         self.out.flush()
 
-    def _say(self, text: str, end: str = "\n") -> None:
+    def _say(self, text: str, end: str = "\n", colour: str = "") -> None:
         if self.shows_asides:
-            dim, plain = ("\x1b[2m", "\x1b[0m") if self.aside.isatty() else ("", "")
-            self.aside.write(f"{dim}{escape_controls(text)}{plain}{end}")
+            self.aside.write(paint(escape_controls(text), colour or _DIM, self.aside.isatty()) + end)
             self.aside.flush()
+
+
+def _file_lines(file: JsonObject) -> list[str]:
+    """A file of a change: its name and the lines of its diff."""
+    moved = f"{file['old_path']} → " if file.get("old_path") else ""
+    note = f" [{file['note']}]" if file.get("note") else ""
+    # The names of the file, which the first line has already.
+    diff = [line for line in str(file.get("diff") or "").splitlines() if not line.startswith(("--- ", "+++ "))]
+    return [f"  {_SIGNS[str(file['action'])]} {moved}{file['path']}{note}", *diff]

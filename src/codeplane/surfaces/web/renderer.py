@@ -10,6 +10,7 @@ from codeplane.kernel.failure import REFUSED
 from codeplane.kernel.json import JsonValue
 from codeplane.surfaces.web import text_formats
 from codeplane.surfaces.web.charts import sparkline
+from codeplane.surfaces.web.diff_view import split_preview
 
 NAVIGATION = (
     ("Overview", "/dashboard"),
@@ -48,6 +49,7 @@ class Renderer:
             "actor": text_formats.format_actor,
             "capitalize_first": text_formats.capitalize_first,
             "json": _pretty,
+            "preview_lines": split_preview,
         }
         environment.globals |= {
             "static": url,

@@ -65,6 +65,10 @@ class ThreadBlocks:
         self.last_sequence = sequence
         changed = self._apply(event, sequence)
         blocks = [changed] if changed is not None else []
+        if get_text(event, "type") in ("tool.finished", "tool.answered"):
+            turn = self._set(f"turn-{get_text(event, 'turn_id')}", "turn", sequence, {})
+            turn.fields["steps_used"] = int(get_number(turn.fields, "steps_used") or 0) + 1
+            blocks.append(turn)
         if get_text(event, "type") in ("turn.completed", "turn.failed"):
             # What was not said to its end is not said any more.
             prefix = f"said-{get_text(event, 'turn_id')}-"
@@ -152,7 +156,12 @@ class ThreadBlocks:
             return found
         states = {"tool.planned": "planned", "tool.started": "running", "shell.started": "running"}
         fields: JsonObject = {**payload, "state": states.get(kind) or payload.get("status")}
-        return self._set(f"tool-{turn_id}-{get_text(payload, 'tool_call_id')}", "tool", sequence, fields)
+        block = self._set(f"tool-{turn_id}-{get_text(payload, 'tool_call_id')}", "tool", sequence, {})
+        if kind == "tool.answered" and "exit_code" in block.fields:
+            # The command itself has said how it ended and how long it took; the answer may be a replay of it.
+            fields |= {"exit_code": block.fields["exit_code"], "duration_ms": block.fields.get("duration_ms")}
+        block.fields |= fields
+        return block
 
     def _count(self, kind: str, payload: JsonObject, turn_id: str, sequence: int) -> Block:
         """Add to what a turn has used."""

@@ -264,6 +264,7 @@ class TurnLoop:
             "tokens": tokens,
             "step": run.steps - 1,
             **({"proposed_action_id": outcome.proposed_action_id} if outcome.proposed_action_id else {}),
+            **({"mutation_id": outcome.mutation_id} if outcome.mutation_id else {}),
         }
         kind = TOOL_ANSWERED if tool.name in RECORDS_ITSELF else TOOL_FINISHED
         await self._log.append([run.draft(kind, payload)])

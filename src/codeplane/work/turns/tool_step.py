@@ -34,6 +34,8 @@ class ToolOutcome:
     replayed: bool = False
     # The action that a person decides on later, when the turn does not wait for it.
     proposed_action_id: str | None = None
+    # What it changed of files or git, for clients that show it.
+    mutation_id: str | None = None
 
 
 class Toolbox:
@@ -105,6 +107,7 @@ class Toolbox:
             status="ok" if error is None else error.name,
             truncated=shown != text,
             replayed=outcome.meta.replayed,
+            mutation_id=_mutation_id(outcome),
         )
 
 
@@ -125,6 +128,11 @@ def _outcome_text(outcome: Outcome) -> str:
         return f"{outcome.error.name}: {outcome.error.message}\nhint: {outcome.error.hint}"
     lines: Sequence[str] = [outcome.result.text() if outcome.result is not None else "", *_warnings(outcome)]
     return "\n".join(lines)
+
+
+def _mutation_id(outcome: Outcome) -> str | None:
+    """The mutation that a call made, which its result's delta names."""
+    return getattr(getattr(outcome.result, "delta", None), "mutation_id", None) or None
 
 
 def _warnings(outcome: Outcome) -> list[str]:

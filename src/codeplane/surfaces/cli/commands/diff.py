@@ -18,10 +18,9 @@ from codeplane.surfaces.cli.output import (
     result_or_exit,
 )
 from codeplane.surfaces.cli.owner_client import OwnerClient, open_owner_client
-from codeplane.surfaces.cli.pager import paint, show_paged
+from codeplane.surfaces.cli.pager import PATCH_COLOURS, paint, show_paged
 
 _PAGE = 100
-_PATCH = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m", "d": "\x1b[1m"}
 _STRUCTURE = {
     "!": "\x1b[1;31m",
     "+": "\x1b[32m",
@@ -64,7 +63,7 @@ def diff(
     with open_owner_client(resolve_workspace(repo)) as client:
         operation = "semantic_diff" if by_structure else "git.diff"
         pages = _pages(client, operation, asked, 1 if as_markdown else limit, as_json=as_json)
-        first = _show(pages, as_json=as_json, colours=_STRUCTURE if by_structure else _PATCH, plain=as_markdown)
+        first = _show(pages, as_json=as_json, colours=_STRUCTURE if by_structure else PATCH_COLOURS, plain=as_markdown)
     if exit_code and first.get("breaking_summary"):
         raise typer.Exit(EXIT_FAILED)
 

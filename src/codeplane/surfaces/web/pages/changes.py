@@ -11,6 +11,7 @@ from codeplane.surfaces.web.page_request import PageRequest
 
 _CHARTED = 50
 _FILES = 20
+_PART_FILES = 5
 _WIDTH, _HEIGHT = 1000, 90
 
 
@@ -86,6 +87,19 @@ def _chart(history: JsonObject) -> list[Column]:
     return lay_out_columns(columns, width=_WIDTH, height=_HEIGHT)
 
 
+async def diff(request: PageRequest) -> Response:
+    """Render the files of a mutation as a part of another page."""
+    asked: JsonObject = {"mutation_id": request.path_param("mutation"), "limit": _PART_FILES}
+    found, error = await request.try_call("mutation.show", asked)
+    return request.render(
+        "mutation_part.html",
+        mutation=found,
+        error=error,
+        files=[(file, pair_lines(get_text(file, "diff"))) for file in get_objects(found, "files")],
+        next_cursor=get_field(found, "pagination", "next_cursor"),
+    )
+
+
 async def show(request: PageRequest) -> Response:
     """Render one mutation: each file before and after, side by side."""
     asked: JsonObject = {"mutation_id": request.path_param("mutation"), "limit": _FILES}
@@ -159,5 +173,6 @@ ROUTES = (
     ("GET", "/dashboard/changes/tests", runs),
     ("GET", "/dashboard/changes/tests/{run}", run),
     ("GET", "/dashboard/changes/{mutation}", show),
+    ("GET", "/dashboard/changes/{mutation}/diff", diff),
     ("POST", "/dashboard/changes/{mutation}", undo_or_redo),
 )
