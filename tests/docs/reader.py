@@ -21,7 +21,7 @@ from tests.harness import git
 
 _SECONDS: Final = 60
 # What is named by chance: ids, hashes, pairing codes. A document shows those of the day it was written.
-_PREFIXES: Final = "act|ans|grant|dev|tok|plan|mut|call"
+_PREFIXES: Final = "act|ans|art|grant|dev|tok|plan|mut|call|thr"
 _NAMED: Final = {
     "id": re.compile(rf"\b(?:{_PREFIXES})_(?:[0-9a-f]+…?|…)"),
     "sha": re.compile(r"(?<![\w-])[0-9a-f]{7,40}(?:…|\b)(?![\w-])"),

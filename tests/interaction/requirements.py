@@ -1549,6 +1549,27 @@ REQUIREMENTS = (
         source="003 §8.14",
         promise="cpl models lists, explains, tests, adds and removes models, and keeps their keys sealed",
     ),
+    Requirement(
+        id="ARTIFACT-01",
+        source="003 §8.11",
+        promise="artifacts are bounded, sealed, seen by people and their makers, kept for 90 days, and mark who reads "
+        "what was made after untrusted content",
+    ),
+    Requirement(
+        id="ARTIFACT-02",
+        source="003 §8.11",
+        promise="the dashboard shows artifacts as text, Markdown, diff or picture, and runs nothing of them",
+    ),
+    Requirement(
+        id="ARTIFACT-03",
+        source="003 §8.11",
+        promise="cpl artifacts keeps files of up to 8 MB, gives back their exact bytes, and leaves no half of one",
+    ),
+    Requirement(
+        id="MEMORY-01",
+        source="003 §8.11",
+        promise="what a thread remembers can be read, and written by people alone; later turns are shown it",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -152,6 +152,13 @@ class JobsConfig(Section):
     max_spawned: int = Field(20, ge=0, le=1000, description="jobs that one job or turn starts, at all depths")
 
 
+class ArtifactsConfig(Section):
+    """What work leaves behind."""
+
+    max_bytes: int = Field(8 * 1024 * 1024, ge=1024, description="the largest artifact")
+    thread_bytes: int = Field(64 * 1024 * 1024, ge=1024, description="all artifacts of one thread together")
+
+
 class RetentionConfig(Section):
     """How long the log keeps what."""
 
@@ -495,6 +502,7 @@ class Config(Section):
     work: WorkConfig = WorkConfig()
     turns: TurnsConfig = TurnsConfig()
     jobs: JobsConfig = JobsConfig()
+    artifacts: ArtifactsConfig = ArtifactsConfig()
     retention: RetentionConfig = RetentionConfig()
     ledger: LedgerConfig = LedgerConfig()
     trust: TrustConfig = TrustConfig()

@@ -973,6 +973,17 @@ class JobLimitReached(
     """A job or turn may not start further jobs: they would be too deep or too many."""
 
 
+class ArtifactNotFound(
+    CodePlaneError,
+    name="ARTIFACT_NOT_FOUND",
+    code=6100,
+    http=404,
+    rpc="not_found",
+    hint="see which there are: artifact_list",
+):
+    """No artifact that the caller may see has that id, or its body is gone."""
+
+
 class SessionNotFound(
     CodePlaneError,
     name="SESSION_NOT_FOUND",

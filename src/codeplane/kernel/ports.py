@@ -47,6 +47,10 @@ class Payloads(Protocol):
         """The payload of an item by its hash, or None."""
         ...
 
+    async def delete(self, work_id: str, key: str) -> None:
+        """Delete a payload of an item, if it is there."""
+        ...
+
 
 class Ledger(EventLog, ProjectionStore, Blobs, Protocol):
     """The log with what belongs to it, for those who need more than one of them."""

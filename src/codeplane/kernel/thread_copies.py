@@ -7,7 +7,7 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import derived_event_id
 from codeplane.kernel.json import JsonObject
 
-# Decisions, actions, conflicts and what commands print; whatever else a thread shows is written there directly.
+# Decisions, actions, conflicts, artifacts and what commands print; whatever else a thread shows is written there.
 COPIED = frozenset(
     {
         "policy.decided",
@@ -20,6 +20,7 @@ COPIED = frozenset(
         "shell.started",
         "shell.output",
         "shell.finished",
+        "artifact.created",
     }
 )
 # Of types of their own, so that tables take what happened once.

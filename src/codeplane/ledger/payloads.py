@@ -1,4 +1,4 @@
-"""What work saw and planned, whole: sealed, by hash, bounded for each work item, kept as long as the item is."""
+"""What work saw, planned and made, whole: sealed, by hash, bounded for each owner, kept as long as the owner is."""
 
 import sqlite3
 from typing import Protocol
@@ -59,12 +59,23 @@ class PayloadStore:
         row = await self._log.readers.run(lambda connection: _load(connection, work_id, key))
         return None if row is None else self._seal.open(row, _label(work_id, key))
 
-    async def delete_orphans(self) -> int:
-        """Delete the payloads of items that are no longer in the table of work; returns how many."""
+    async def delete(self, work_id: str, key: str) -> None:
+        """Delete a payload of an item, if it is there."""
 
         def delete(writing: WriteTransaction) -> int:
             return writing.connection.execute(
-                "DELETE FROM payloads WHERE work_id NOT IN (SELECT work_id FROM work_items)"
+                "DELETE FROM payloads WHERE work_id = ? AND hash = ?", (work_id, key)
+            ).rowcount
+
+        await self._log.command(delete)
+
+    async def delete_orphans(self) -> int:
+        """Delete the payloads of items and artifacts that are in no table any more; returns how many."""
+
+        def delete(writing: WriteTransaction) -> int:
+            return writing.connection.execute(
+                """DELETE FROM payloads WHERE work_id NOT IN (SELECT work_id FROM work_items) AND NOT EXISTS (
+                   SELECT 1 FROM artifact_parts p WHERE p.payload_owner = work_id AND p.payload_hash = hash)"""
             ).rowcount
 
         return int(str(await self._log.command(delete)))

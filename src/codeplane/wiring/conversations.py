@@ -95,8 +95,7 @@ class Conversations:
 
     def operations(self, conveyor: Conveyor, engine: WorkEngine) -> tuple[object, ...]:
         """The operations on threads, turns and jobs."""
-        foundation = self.foundation
-        access = ThreadAccess(self.store, conveyor.ports.authority.event_scope)
+        foundation, access = self.foundation, self.access(conveyor)
         threads = ThreadOperations(
             store=self.store,
             access=access,
@@ -131,6 +130,10 @@ class Conversations:
             default_wall_time_sec=foundation.config.jobs.max_wall_time_sec,
         )
         return threads, turns, jobs
+
+    def access(self, conveyor: Conveyor) -> ThreadAccess:
+        """Which threads a caller may see."""
+        return ThreadAccess(self.store, conveyor.ports.authority.event_scope)
 
     def callbacks(self, engine: WorkEngine) -> TurnCallbacks:
         """What brings decided proposals back into their threads."""

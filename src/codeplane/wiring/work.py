@@ -13,6 +13,9 @@ from codeplane.wiring.conversations import Conversations
 from codeplane.wiring.models import ModelsWiring
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.trust import TrustWiring
+from codeplane.work.artifacts.operations import ArtifactOperations
+from codeplane.work.artifacts.store import ArtifactStore
+from codeplane.work.artifacts.table import ArtifactTable
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.operations import WorkOperations
 from codeplane.work.items.step_list import StepList
@@ -32,7 +35,7 @@ _MAX_ORIGINS = 4096
 class WorkWiring(PlaneWiring):
     """Counts what callers do against the limits of their tasks, and runs work that goes on by itself."""
 
-    tables = (SessionTable, TaskTable, OperationTable, WorkTable, ThreadTable, JobTable)
+    tables = (SessionTable, TaskTable, OperationTable, WorkTable, ThreadTable, JobTable, ArtifactTable)
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
@@ -46,10 +49,10 @@ class WorkWiring(PlaneWiring):
             observer=foundation.metrics,
         )
         trust, logger = house.plane(TrustWiring), foundation.logs.logger("work")
-        self._payloads = PayloadStore(
-            log=foundation.log,
-            seal=SealedBytes(ServerKey.at(foundation.workspace.server_key).derive("payloads")),
-            max_bytes=config.work.payload_bytes,
+        seal = SealedBytes(ServerKey.at(foundation.workspace.server_key).derive("payloads"))
+        self._payloads = PayloadStore(log=foundation.log, seal=seal, max_bytes=config.work.payload_bytes)
+        self._artifacts = ArtifactStore(
+            foundation.log, PayloadStore(log=foundation.log, seal=seal, max_bytes=config.artifacts.thread_bytes)
         )
         self._origins = BoundedCache[str, bool](_MAX_ORIGINS)
         self._conversations = Conversations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
@@ -93,13 +96,23 @@ class WorkWiring(PlaneWiring):
             scope_of=conveyor.ports.authority.event_scope,
             readable=conveyor.ports.authority.readable,
         )
+        artifacts = ArtifactOperations(
+            store=self._artifacts,
+            threads=self._conversations.access(conveyor),
+            log=foundation.log,
+            cursors=foundation.cursors,
+            config=foundation.config.artifacts,
+            has_read_untrusted=lambda call: foundation.untrusted.mark_of_call(call) is not None,
+            ingest=foundation.untrusted.mark,
+        )
+        conversations = self._conversations.operations(conveyor, self.engine)
         return Part(
-            operations=(operations, replay, work, *self._conversations.operations(conveyor, self.engine)),
+            operations=(operations, replay, work, artifacts, *conversations),
             status={"session": operations.state, "work": self._state},
             sweeps=(
                 Sweep(run=self._sweep, every_sec=_SWEEP_SEC),
                 Sweep(run=self._sweep_work),
-                Sweep(run=self._sweep_payloads, every_sec=_PAYLOAD_SWEEP_SEC, at_start=False),
+                Sweep(run=self.delete_orphaned_payloads, every_sec=_PAYLOAD_SWEEP_SEC, at_start=False),
             ),
             stop=self._stop,
         )
@@ -129,7 +142,8 @@ class WorkWiring(PlaneWiring):
             await self.engine.sweep()
             await self._callbacks.sweep()
 
-    async def _sweep_payloads(self) -> None:
+    async def delete_orphaned_payloads(self) -> None:
+        """Delete what was kept for items and artifacts that are gone."""
         await self._payloads.delete_orphans()
 
     async def _stop(self) -> None:

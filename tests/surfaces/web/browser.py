@@ -17,7 +17,12 @@ class Page:
 
     status: int
     headers: Mapping[str, str]
-    text: str
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode("utf-8", "replace")
 
     @property
     def words(self) -> str:
@@ -70,11 +75,11 @@ class BrowserSession:
 
     def _exchange(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Page:
         sent = {**({"cookie": self.cookie} if self.cookie else {}), **headers}
-        response, text = self.server.request(method, path, body=body, headers=sent)
+        response, content = self.server.request(method, path, body=body, headers=sent)
         return Page(
             status=response.status,
             headers={name.lower(): value for name, value in response.getheaders()},
-            text=text.decode("utf-8", "replace"),
+            body=content,
         )
 
 

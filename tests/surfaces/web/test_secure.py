@@ -29,7 +29,7 @@ class SecureVisitor(BrowserSession):
             connection.request(method, path, body, sent)
             response = connection.getresponse()
             found = {name.lower(): value for name, value in response.getheaders()}
-            return Page(status=response.status, headers=found, text=response.read().decode())
+            return Page(status=response.status, headers=found, body=response.read())
         finally:
             connection.close()
 

@@ -152,8 +152,10 @@ _PAYLOADS: Mapping[str, tuple[str, Make]] = {
     "tool.planned": ("tool_call_planned", _rename_fields(events_pb2.ToolCallPlanned)),
     "tool.started": ("tool_execution_started", _rename_fields(events_pb2.ToolExecutionStarted)),
     "tool.finished": ("tool_execution_finished", _rename_fields(events_pb2.ToolExecutionFinished)),
+    "memory.written": ("memory_checkpoint_saved", _rename_fields(events_pb2.MemoryCheckpointSaved)),
     "memory.checkpoint_saved": ("memory_checkpoint_saved", _rename_fields(events_pb2.MemoryCheckpointSaved)),
     "job.status_changed": ("job_status_changed", _rename_fields(events_pb2.JobStatusChanged)),
     "schedule.triggered": ("schedule_triggered", _rename_fields(events_pb2.ScheduleTriggered)),
+    "artifact.created": ("artifact_created", _rename_fields(events_pb2.ArtifactCreated)),
     "callback.received": ("delegated_callback_received", _rename_fields(events_pb2.DelegatedCallbackReceived)),
 }

@@ -19,6 +19,7 @@ NAVIGATION = (
     ("Threads", "/dashboard/threads"),
     ("Tasks", "/dashboard/tasks"),
     ("Work", "/dashboard/work"),
+    ("Artifacts", "/dashboard/artifacts"),
     ("Changes", "/dashboard/changes"),
     ("Repository", "/dashboard/repository"),
     ("Ledger", "/dashboard/ledger"),

@@ -24,6 +24,7 @@ from codeplane.surfaces.web.page_request import PageRequest
 from codeplane.surfaces.web.pages import (
     activity,
     approvals,
+    artifacts,
     changes,
     ledger,
     overview,
@@ -40,7 +41,7 @@ from codeplane.surfaces.web.sign_ins import SESSION_SEC, SignIns
 from codeplane.surfaces.web.static_files import StaticFiles
 
 _FOLDER = Path(__file__).parent
-_PAGES = (overview, activity, approvals, threads, tasks, work, changes, repository, ledger, trust, settings)
+_PAGES = (overview, activity, approvals, threads, tasks, work, artifacts, changes, repository, ledger, trust, settings)
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
 

@@ -22,7 +22,7 @@ TOOL_PLANNED, TOOL_STARTED, TOOL_FINISHED, TOOL_ANSWERED = (
     "tool.finished",
     "tool.answered",
 )
-MEMORY_SAVED = "memory.checkpoint_saved"
+MEMORY_SAVED, MEMORY_WRITTEN = "memory.checkpoint_saved", "memory.written"
 CALLBACK_RECEIVED = "callback.received"
 # After one of these, nothing more happens in a turn.
 TURN_ENDS = frozenset({TURN_COMPLETED, TURN_FAILED})

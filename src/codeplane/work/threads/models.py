@@ -10,9 +10,10 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.plural import plural
-from codeplane.work.threads.thread import Message, Thread
+from codeplane.work.threads.thread import Memory, Message, Thread
 
 MAX_MESSAGE_BYTES = 65_536
+MAX_MEMORY_BYTES = 16_384
 SNAPSHOT_MESSAGES = 200
 SNAPSHOT_BYTES = 2 * 1024 * 1024
 
@@ -187,3 +188,34 @@ class ThreadEvents(Result):
 
     def text(self) -> str:
         return "\n".join(f"{event['sequence']} {event['type']}" for event in self.events) or "no events"
+
+
+class WriteMemoryRequest(ThreadRequest):
+    """What the assistant of a thread is to remember."""
+
+    text: str = Field(max_length=MAX_MEMORY_BYTES, description="all of it; an empty text forgets")
+
+
+class ThreadMemory(Result):
+    """What is remembered of a thread: `written` by a person, `cut` of what models are no longer shown."""
+
+    thread_id: str
+    checkpoint_id: str
+    written: str
+    cut: str
+    updated_at: str | None
+
+    @classmethod
+    def of(cls, thread_id: str, memory: Memory) -> "ThreadMemory":
+        """The memory as callers see it."""
+        return cls(
+            thread_id=thread_id,
+            checkpoint_id=memory.checkpoint_id,
+            written=memory.written,
+            cut=memory.cut,
+            updated_at=rfc3339(memory.updated_ns) if memory.updated_ns else None,
+        )
+
+    def text(self) -> str:
+        cut = f"no longer shown in full:\n{self.cut}" if self.cut else ""
+        return "\n".join(part for part in (self.written, cut) if part) or "nothing is remembered"

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import InvalidArgument, StreamGap, ThreadNotFound, TurnNotFound
+from codeplane.kernel.errors import InvalidArgument, StreamGap, ThreadNotFound, TooLarge, TurnNotFound
 from codeplane.kernel.event import Correlation, Event, Gap, Heartbeat
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, canonical
@@ -16,6 +16,7 @@ from codeplane.kernel.ports import Ledger, ScopeOf
 from codeplane.kernel.redaction import Redactor
 from codeplane.ledger.rows import Cell
 from codeplane.work.threads.events import (
+    MEMORY_WRITTEN,
     THREAD_ARCHIVED,
     THREAD_CREATED,
     THREAD_RENAMED,
@@ -23,6 +24,7 @@ from codeplane.work.threads.events import (
     thread_draft,
 )
 from codeplane.work.threads.models import (
+    MAX_MEMORY_BYTES,
     SNAPSHOT_BYTES,
     SNAPSHOT_MESSAGES,
     ArchiveThreadRequest,
@@ -35,11 +37,13 @@ from codeplane.work.threads.models import (
     ThreadEvents,
     ThreadEventsRequest,
     ThreadItem,
+    ThreadMemory,
     ThreadPage,
     ThreadRequest,
     ThreadSnapshot,
     ThreadView,
     WatchThreadRequest,
+    WriteMemoryRequest,
 )
 from codeplane.work.threads.store import ThreadStore
 from codeplane.work.threads.thread import Message, Thread, Turn
@@ -205,6 +209,23 @@ class ThreadOperations:
         thread = await self._access.thread(call, request.thread_id)
         await self._append(call, thread.thread_id, THREAD_ARCHIVED, {"archived": request.archived})
         return await self._view(await self._store.thread(thread.thread_id))
+
+    @operation("memory.show", risk=Risk.READ)
+    async def show_memory(self, call: Call, request: ThreadRequest) -> ThreadMemory:
+        """What the assistant of a conversation is told to remember, and what of it no longer fits."""
+        thread = await self._access.thread(call, request.thread_id)
+        return ThreadMemory.of(thread.thread_id, await self._store.memory(thread.thread_id))
+
+    @operation("memory.write", risk=Risk.WRITE, people=True)
+    async def write_memory(self, call: Call, request: WriteMemoryRequest) -> ThreadMemory:
+        """Write what the assistant of a conversation is to remember in every later turn; an empty text forgets."""
+        thread = await self._access.thread(call, request.thread_id)
+        text = self._redactor.text(request.text)
+        if (size := len(text.encode("utf-8", "surrogatepass"))) > MAX_MEMORY_BYTES:
+            raise TooLarge(f"the memory has {size} bytes", details={"limit": MAX_MEMORY_BYTES})
+        saved: JsonObject = {"checkpoint_id": new_id("mem"), "scope": "thread", "text": text}
+        await self._append(call, thread.thread_id, MEMORY_WRITTEN, saved)
+        return ThreadMemory.of(thread.thread_id, await self._store.memory(thread.thread_id))
 
     @operation("thread.watch", risk=Risk.READ, timeout_sec=0)
     async def watch(self, call: Call, request: WatchThreadRequest) -> AsyncIterator[ThreadItem]:

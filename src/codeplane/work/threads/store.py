@@ -12,6 +12,7 @@ from codeplane.work.threads.thread import (
     MESSAGE_COLUMNS,
     THREAD_COLUMNS,
     TURN_COLUMNS,
+    Memory,
     Message,
     Thread,
     Turn,
@@ -103,6 +104,18 @@ class ThreadStore:
         """A message by its id."""
         rows = await self._log.select(f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE message_id = ?", (message_id,))
         return message_from_row(rows[0]) if rows else None
+
+    async def memory(self, thread_id: str) -> Memory:
+        """What is remembered of a thread; empty when nothing is."""
+        rows = await self._log.select(
+            "SELECT checkpoint_id, written, cut, updated_ns FROM thread_memory WHERE thread_id = ?", (thread_id,)
+        )
+        if not rows:
+            return Memory()
+        checkpoint_id, written, cut, updated_ns = rows[0]
+        return Memory(
+            checkpoint_id=str(checkpoint_id), written=str(written), cut=str(cut), updated_ns=int(str(updated_ns))
+        )
 
     async def entries(self, where: str, values: Sequence[Cell]) -> list[Entry]:
         """Entries that meet an SQL condition."""

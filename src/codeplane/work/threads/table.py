@@ -10,6 +10,8 @@ from codeplane.ledger.rows import Cell
 from codeplane.work.threads.events import (
     ASSISTANT_COMMITTED,
     CALLBACK_RECEIVED,
+    MEMORY_SAVED,
+    MEMORY_WRITTEN,
     MESSAGE_CREATED,
     MODEL_ANSWERED,
     THREAD_ARCHIVED,
@@ -43,8 +45,15 @@ class ThreadTable:
     """Threads with their messages and turns."""
 
     name: ClassVar[str] = "threads"
-    version: ClassVar[int] = 2
-    tables: ClassVar[tuple[str, ...]] = ("threads", "messages", "turns", "thread_entries", "turn_proposals")
+    version: ClassVar[int] = 3
+    tables: ClassVar[tuple[str, ...]] = (
+        "threads",
+        "messages",
+        "turns",
+        "thread_entries",
+        "turn_proposals",
+        "thread_memory",
+    )
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE threads(
             thread_id TEXT PRIMARY KEY, title TEXT, created_by TEXT, toolset TEXT, model TEXT, archived INTEGER,
@@ -69,6 +78,9 @@ class ThreadTable:
         "CREATE INDEX thread_entries_by_work ON thread_entries(work_id, sequence)",
         """CREATE TABLE turn_proposals(
             action_id TEXT PRIMARY KEY, turn_id TEXT, settled INTEGER, position INTEGER) WITHOUT ROWID""",
+        """CREATE TABLE thread_memory(
+            thread_id TEXT PRIMARY KEY, checkpoint_id TEXT, written TEXT, cut TEXT, updated_ns INTEGER)
+            WITHOUT ROWID""",
     )
 
     def apply(self, tables: Tables, event: Event) -> None:
@@ -222,6 +234,19 @@ def _add_entry(tables: Tables, thread_id: str, event: Event, kind: str, tool_cal
     )
 
 
+def _remember(tables: Tables, thread_id: str, event: Event) -> None:
+    """Keep what a person wrote, or what of the conversation was cut, beside the other."""
+    column = "written" if event.type == MEMORY_WRITTEN else "cut"
+    tables.execute(
+        """INSERT INTO thread_memory(thread_id, checkpoint_id, written, cut, updated_ns) VALUES (?1, ?2, '', '', ?3)
+           ON CONFLICT(thread_id) DO UPDATE SET checkpoint_id = ?2, updated_ns = ?3""",
+        (thread_id, _text(event.payload, "checkpoint_id"), event.at_ns),
+    )
+    tables.execute(
+        f"UPDATE thread_memory SET {column} = ? WHERE thread_id = ?", (_text(event.payload, "text"), thread_id)
+    )
+
+
 def _delete_dropped(tables: Tables, payload: JsonObject) -> None:
     """Delete what retention has dropped: old messages of a thread, or all of it."""
     streams = payload["streams"]
@@ -242,7 +267,8 @@ def _delete_dropped(tables: Tables, payload: JsonObject) -> None:
                SELECT 1 FROM turns t WHERE t.thread_id = ?1 AND t.state NOT IN ('COMPLETED', 'FAILED'))""",
             (thread_id,),
         )
-        tables.execute("DELETE FROM turns WHERE thread_id NOT IN (SELECT thread_id FROM threads)")
+        for table in ("turns", "thread_memory"):
+            tables.execute(f"DELETE FROM {table} WHERE thread_id NOT IN (SELECT thread_id FROM threads)")
         tables.execute("DELETE FROM turn_proposals WHERE turn_id NOT IN (SELECT turn_id FROM turns)")
 
 
@@ -280,6 +306,8 @@ _CHANGES: Mapping[str, _Change] = {
     ASSISTANT_COMMITTED: _add_message,
     TURN_QUEUED: _queue,
     CALLBACK_RECEIVED: _settle,
+    MEMORY_SAVED: _remember,
+    MEMORY_WRITTEN: _remember,
     **dict.fromkeys(_STATES, _move),
     TURN_INTERRUPT_REQUESTED: _interrupt,
     TURN_BUDGET_APPLIED: _apply_budget,

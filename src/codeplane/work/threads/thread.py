@@ -166,3 +166,13 @@ def turn_from_row(row: Sequence[Cell]) -> Turn:
         updated_ns=int(str(updated_ns)),
         position=int(str(position)),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What is remembered of a thread: what a person wrote, and in short what a model is no longer shown."""
+
+    checkpoint_id: str = ""
+    written: str = ""
+    cut: str = ""
+    updated_ns: int = 0

@@ -10,7 +10,7 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import TurnsConfig
 from codeplane.kernel.errors import ApprovalPending, CodePlaneError, FailedModelOutput, ShuttingDown, TurnBudgetExceeded
-from codeplane.kernel.ids import derived_event_id
+from codeplane.kernel.ids import derived_event_id, digest
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.ports import Ledger, Payloads
@@ -127,7 +127,7 @@ class TurnLoop:
             tool_tokens=turn.tool_tokens,
         )
         if history.dropped and not entries:
-            await self._save_memory(run, history.dropped)
+            await self._save_memory(run, history.notes)
         return run
 
     def _toolbox(self, toolset: str) -> Toolbox:
@@ -317,11 +317,12 @@ class TurnLoop:
             await self._record_answer(run, ModelAnswer(text=text), {"answered_by": "index"})
         return Transition(kind=COMPLETED, payload={"assistant_message_id": _message_id(run)})
 
-    async def _save_memory(self, run: TurnRun, dropped: tuple[str, ...]) -> None:
+    async def _save_memory(self, run: TurnRun, notes: str) -> None:
         """Keep in short what of the conversation the model is no longer shown."""
-        key = await self._payloads.put(run.item.work_id, canonical({"dropped": list(dropped)}))
-        saved: JsonObject = {"checkpoint_id": f"mem_{key[:24]}", "scope": "thread", "payload_hash": key}
-        await self._log.append([run.draft(MEMORY_SAVED, saved)])
+        if (await self._store.memory(run.turn.thread_id)).cut != notes:
+            checkpoint_id = f"mem_{digest(notes.encode())[:24]}"
+            saved: JsonObject = {"checkpoint_id": checkpoint_id, "scope": "thread", "text": notes}
+            await self._log.append([run.draft(MEMORY_SAVED, saved)])
 
 
 async def _unless_interrupted(run: TurnRun, asked: Coroutine[object, object, T]) -> T:

@@ -4,6 +4,7 @@ import typer
 
 from codeplane.surfaces.cli.commands.agents import agents
 from codeplane.surfaces.cli.commands.approvals import approvals
+from codeplane.surfaces.cli.commands.artifacts import artifacts
 from codeplane.surfaces.cli.commands.ask import ask
 from codeplane.surfaces.cli.commands.audit import audit
 from codeplane.surfaces.cli.commands.call import call
@@ -67,3 +68,4 @@ app.add_typer(grants, name="grants")
 app.add_typer(policy, name="policy")
 app.add_typer(work, name="work")
 app.add_typer(models, name="models")
+app.add_typer(artifacts, name="artifacts")

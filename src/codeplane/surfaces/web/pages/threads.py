@@ -50,12 +50,14 @@ async def show(request: PageRequest) -> Response:
     first = int(get_number(items[0], "sequence") or 1) - 1 if items else 0
     until = int(request.query["before"]) if "page_token" in asked else None
     blocks = await _fold(request, thread_id, first, until)
+    memory = await request.call("memory.show", {"thread_id": thread_id})
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
     return request.render(
         "thread.html",
         title=get_text(thread, "title") or "Thread",
         pending=waiting["pending"],
         thread=thread,
+        memory=memory,
         blocks=blocks.blocks,
         running=blocks.running,
         after=blocks.last_sequence,
@@ -65,7 +67,7 @@ async def show(request: PageRequest) -> Response:
 
 
 async def act(request: PageRequest) -> Response:
-    """Send a message, stop the turn, decide a question, take a turn back, or put the thread away."""
+    """Send a message, stop the turn, decide a question, take a turn back, write its memory, or put the thread away."""
     form, thread_id = await request.form(), request.path_param("thread")
     verb = form.get("verb", "")
     if verb == "send":
@@ -74,6 +76,8 @@ async def act(request: PageRequest) -> Response:
         await request.call("turn.cancel", {"turn_id": form.get("turn_id", ""), "reason": "stopped on the dashboard"})
     elif verb == "undo":
         await request.call("turn.undo", {"turn_id": form.get("turn_id", "")})
+    elif verb == "remember":
+        await request.call("memory.write", {"thread_id": thread_id, "text": form.get("memory", "")})
     elif verb in ("archive", "restore"):
         await request.call("thread.archive", {"thread_id": thread_id, "archived": verb == "archive"})
         return request.redirect("/dashboard/threads")

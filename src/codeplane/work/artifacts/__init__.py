@@ -1,0 +1,1 @@
+"""Artifacts: what work leaves behind for people and later turns to look at."""
