@@ -77,8 +77,12 @@ class TalkingModel(CountingModel):
 @asynccontextmanager
 async def _plane(load: Load, model: CountingModel) -> AsyncIterator[Plane]:
     workspace, loaded = scratch(load.folder)
-    work = loaded.config.work.model_copy(update={"max_running": max(load.callers, 1)})
-    loaded = replace(loaded, config=loaded.config.model_copy(update={"work": work}))
+    at_once = {"max_running": max(load.callers, 1)}
+    config = loaded.config
+    config = config.model_copy(
+        update={"work": config.work.model_copy(update=at_once), "turns": config.turns.model_copy(update=at_once)}
+    )
+    loaded = replace(loaded, config=config)
     async with run_plane(workspace, loaded=loaded, operations=[BenchOperations()], models={"bench": model}) as plane:
         plane.work.start_engine(plane.conveyor)
         yield plane

@@ -14,6 +14,7 @@ from codeplane.kernel.errors import (
     Overloaded,
     SequenceConflict,
     ShuttingDown,
+    StorageFailed,
     TooLarge,
 )
 from codeplane.kernel.event import ContentTrust, Correlation, Draft, Source
@@ -282,3 +283,14 @@ def test_a_loop_that_is_gone_does_not_stop_the_others(tmp_path: Path) -> None:
     run(leave())
     run(stay())
     log.close()
+
+
+@requirement("LOG-04")
+async def test_a_lookup_sees_what_was_appended_and_ends_with_the_log(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+        await log.append([n("s", 1), n("s", 2)])
+        assert log.lookup("SELECT events, total FROM counts WHERE stream = ?", ("s",)) == [(2, 3)]
+        with pytest.raises(StorageFailed):
+            log.lookup("SELECT nothing FROM counts")
+    with pytest.raises(ShuttingDown):
+        log.lookup("SELECT 1 FROM counts")

@@ -23,6 +23,12 @@ class ProjectionStore(Protocol):
         """Rows of the projections' tables."""
         ...
 
+    def lookup(
+        self, statement: str, parameters: Sequence[str | int | float | bytes | None] = ()
+    ) -> list[tuple[str | int | float | bytes | None, ...]]:
+        """A few rows that an index finds, read on the calling thread: the way to another costs more than they do."""
+        ...
+
 
 class Blobs(Protocol):
     """A bounded store of bytes by their hash; events carry the hashes."""

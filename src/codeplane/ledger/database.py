@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -18,6 +18,7 @@ from codeplane.kernel.errors import (
     StorageReadOnly,
 )
 from codeplane.kernel.trace import span
+from codeplane.ledger.rows import Cell
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -198,6 +199,7 @@ class ReaderPool:
         self._local = threading.local()
         self._open: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
+        self._closed = False
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="codeplane-read")
 
     async def run(self, function: Callable[[sqlite3.Connection], T]) -> T:
@@ -211,11 +213,7 @@ class ReaderPool:
 
     def run_here(self, function: Callable[[sqlite3.Connection], T]) -> T:
         """As `run`, on the calling thread."""
-        connection = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = open_reader(self._path)
-            with self._lock:
-                self._open.append(connection)
+        connection = self._connection()
         try:
             connection.execute("BEGIN")
             try:
@@ -225,8 +223,27 @@ class ReaderPool:
         except sqlite3.Error as error:
             raise translate(error, self._path) from error
 
+    def lookup(self, statement: str, parameters: Sequence[Cell]) -> list[tuple[Cell, ...]]:
+        """The rows of one statement, read on the calling thread; for few rows that an index finds."""
+        try:
+            return self._connection().execute(statement, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise translate(error, self._path) from error
+
+    def _connection(self) -> sqlite3.Connection:
+        """The calling thread's own connection."""
+        if self._closed:
+            raise ShuttingDown("the ledger is closed")
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = open_reader(self._path)
+            with self._lock:
+                self._open.append(connection)
+        return connection
+
     def close(self) -> None:
         """End the threads and close their connections."""
+        self._closed = True
         self._pool.shutdown(wait=True, cancel_futures=True)
         for connection in self._open:
             connection.close()

@@ -238,6 +238,10 @@ class SqliteLog:
         """Rows of the projections' tables."""
         return await self.readers.run(lambda connection: connection.execute(statement, parameters).fetchall())
 
+    def lookup(self, statement: str, parameters: Sequence[Cell] = ()) -> list[tuple[Cell, ...]]:
+        """A few rows that an index finds, read on the calling thread: the way to another costs more than they do."""
+        return self.readers.lookup(statement, parameters)
+
     def watch(
         self, *, streams: Mapping[str, int], heartbeat_sec: float = 15.0
     ) -> AsyncGenerator[Event | Heartbeat | Gap, None]:

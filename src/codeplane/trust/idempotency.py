@@ -152,11 +152,9 @@ class IdempotencyKeys:
         return claim
 
     async def _before(self, actor: Actor, operation: str, key: str, arguments_hash: str) -> StoredOutcome | None:
-        row = await self._row(key_holder(actor), operation, key)
-        if row is None:
-            row = await self._row(actor.owner_id, operation, key)
-            if row is None or not await self._was_by(actor, row[-1]):
-                return None
+        held_by, row = self._row(key_holder(actor), actor.owner_id, operation, key)
+        if row is None or (held_by == actor.owner_id and not await self._was_by(actor, row[-1])):
+            return None
         if row[1] == "running" and await self._is_elsewhere(row[-1]):
             await self._until_ended(str(row[-1]))
             return await self._before(actor, operation, key, arguments_hash)
@@ -221,13 +219,17 @@ class IdempotencyKeys:
             details={"call_id": call_id, "done": True, "mutation_id": mutation, "changed_paths": paths or []},
         )
 
-    async def _row(self, holder: str, operation: str, key: str) -> list[str | None] | None:
-        rows = await self._log.select(
-            """SELECT arguments_hash, status, result_hash, error, call_id FROM idempotency
-               WHERE owner_id = ? AND tool_name = ? AND key = ?""",
-            (holder, operation, key),
+    def _row(self, holder: str, owner_id: str, operation: str, key: str) -> tuple[str, list[str | None] | None]:
+        """Who holds a key, and its row: its holder's, or in older records the owner's."""
+        rows = self._log.lookup(
+            """SELECT owner_id, arguments_hash, status, result_hash, error, call_id FROM idempotency
+               WHERE owner_id IN (?1, ?2) AND tool_name = ?3 AND key = ?4 ORDER BY owner_id = ?1 DESC""",
+            (holder, owner_id, operation, key),
         )
-        return [None if cell is None else str(cell) for cell in rows[0]] if rows else None
+        if not rows:
+            return holder, None
+        held_by, *cells = rows[0]
+        return str(held_by), [None if cell is None else str(cell) for cell in cells]
 
     async def _was_by(self, actor: Actor, call_id: str | None) -> bool:
         """Whether a key recorded for a whole owner was used by this actor; assumed when the log no longer tells."""

@@ -46,9 +46,10 @@ class Conversations:
         """Build what runs turns."""
         store, config = ThreadStore(foundation.log), foundation.config.turns
         root = foundation.workspace.root
+        transcripts = TranscriptStore(payloads)
         context = ContextBuilder(
             store=store,
-            transcripts=TranscriptStore(payloads),
+            transcripts=transcripts,
             instructions=lambda: asyncio.to_thread(_instructions, root),
             count_tokens=count_tokens,
             context_tokens=config.context_tokens,
@@ -56,6 +57,7 @@ class Conversations:
         loop = TurnLoop(
             log=foundation.log,
             payloads=payloads,
+            transcripts=transcripts,
             store=store,
             context=context,
             catalogue=foundation.catalogue,

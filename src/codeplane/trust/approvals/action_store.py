@@ -26,10 +26,11 @@ class ActionStore:
             actions = await self._select("action_id = ?", (whole_id,))
         return actions[0]
 
-    async def by_key(self, call: Call) -> Action | None:
+    def by_key(self, call: Call) -> Action | None:
         """The action that was proposed under the call's idempotency key."""
         key = (call.actor.owner_id, call.operation.name, call.idempotency_key)
-        return _first(await self._select("owner_id = ? AND operation = ? AND key = ?", key))
+        rows = self._log.lookup(f"SELECT {COLUMNS} FROM actions WHERE owner_id = ? AND operation = ? AND key = ?", key)
+        return action_from_row(rows[0]) if rows else None
 
     async def open_equal(self, question: Question, now_ns: int) -> Action | None:
         """The oldest open action of the same caller with the same arguments, preview and reasons."""

@@ -204,7 +204,7 @@ class Approvals:
 
     async def _under_key(self, call: Call) -> Action | None:
         """The action under the call's key, expired when its time is over."""
-        action = await self._store.by_key(call)
+        action = self._store.by_key(call)
         return None if action is None else await self._unless_expired(action)
 
     async def _open_equal(self, question: Question) -> Action | None:

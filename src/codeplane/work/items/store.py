@@ -66,11 +66,14 @@ class WorkStore:
 
     async def get(self, work_id: str) -> WorkItem:
         """An item by its id, or a beginning or end that only it has."""
-        items = await self.select("work_id = ?", (work_id,))
-        if not items:
+        rows = self._lookup(work_id)
+        if not rows:
             whole_id = await match_stored_id(self._log, "work_items.work_id", work_id, "work item", WorkNotFound)
-            items = await self.select("work_id = ?", (whole_id,))
-        return items[0]
+            rows = self._lookup(whole_id)
+        return item_from_row(rows[0])
+
+    def _lookup(self, work_id: str) -> Sequence[Sequence[Cell]]:
+        return self._log.lookup(f"SELECT {COLUMNS} FROM work_items WHERE work_id = ?", (work_id,))
 
     async def delegators(self) -> dict[str, Actor]:
         """Everybody for whom an item that has not ended acts, by how the table has them."""

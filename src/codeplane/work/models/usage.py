@@ -74,7 +74,7 @@ class ModelUsage:
 
     async def usage_of(self, scope: str, name: str) -> Used:
         """What all models together were used for."""
-        ((calls, failures, tokens, micro_usd, unpriced),) = await self._tables.select(
+        ((calls, failures, tokens, micro_usd, unpriced),) = self._tables.lookup(
             """SELECT total(calls), total(failures), total(input_tokens) + total(output_tokens), total(cost_micro_usd),
                total(unpriced_calls) FROM model_usage WHERE scope = ? AND name = ?""",
             (scope, name),

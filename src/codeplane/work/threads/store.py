@@ -45,30 +45,35 @@ class ThreadStore:
 
     async def thread(self, thread_id: str) -> Thread:
         """A thread by its id, or a beginning or end that only it has."""
-        rows = await self._threads("thread_id = ?", (thread_id,))
+        rows = self._lookup_thread(thread_id)
         if not rows:
             whole_id = await match_stored_id(self._log, "threads.thread_id", thread_id, "thread", ThreadNotFound)
-            rows = await self._threads("thread_id = ?", (whole_id,))
-        return rows[0]
+            rows = self._lookup_thread(whole_id)
+        return thread_from_row(rows[0])
 
     async def threads(self, where: str, values: Sequence[Cell]) -> list[Thread]:
         """The threads that meet an SQL condition."""
-        return await self._threads(where, values)
+        rows = await self._log.select(f"SELECT {THREAD_COLUMNS} FROM threads WHERE {where}", values)
+        return [thread_from_row(row) for row in rows]
 
     async def turn(self, turn_id: str) -> Turn:
         """A turn by its id, or a beginning or end that only it has."""
-        found = await self.turns("turn_id = ?", (turn_id,))
-        if not found:
+        turn = self.find_turn(turn_id)
+        if turn is None:
             whole_id = await match_stored_id(self._log, "turns.turn_id", turn_id, "turn", TurnNotFound)
-            found = await self.turns("turn_id = ?", (whole_id,))
-        return found[0]
+            turn = self.find_turn(whole_id)
+        assert turn is not None
+        return turn
+
+    def find_turn(self, turn_id: str) -> Turn | None:
+        """A turn by its whole id, or None."""
+        return self._lookup_turn("turn_id", turn_id)
 
     async def turn_of_work(self, work_id: str) -> Turn:
         """The turn that a work item runs."""
-        found = await self.turns("work_id = ?", (work_id,))
-        if not found:
+        if (turn := self._lookup_turn("work_id", work_id)) is None:
             raise TurnNotFound(f"no turn belongs to {work_id}")
-        return found[0]
+        return turn
 
     async def turns(self, where: str, values: Sequence[Cell]) -> list[Turn]:
         """The turns that meet an SQL condition."""
@@ -88,7 +93,7 @@ class ThreadStore:
 
     async def head(self, thread_id: str) -> int:
         """The last sequence of a thread."""
-        rows = await self._log.select("SELECT head FROM streams WHERE stream = ?", (thread_stream(thread_id),))
+        rows = self._log.lookup("SELECT head FROM streams WHERE stream = ?", (thread_stream(thread_id),))
         return int(str(rows[0][0])) if rows else 0
 
     async def messages(self, thread_id: str, *, before: int | None, limit: int) -> list[Message]:
@@ -102,7 +107,7 @@ class ThreadStore:
 
     async def message(self, message_id: str) -> Message | None:
         """A message by its id."""
-        rows = await self._log.select(f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE message_id = ?", (message_id,))
+        rows = self._log.lookup(f"SELECT {MESSAGE_COLUMNS} FROM messages WHERE message_id = ?", (message_id,))
         return message_from_row(rows[0]) if rows else None
 
     async def memory(self, thread_id: str) -> Memory:
@@ -137,6 +142,9 @@ class ThreadStore:
             for sequence, work_id, kind, step, tool_call_id, payload_hash, tokens in rows
         ]
 
-    async def _threads(self, where: str, values: Sequence[Cell]) -> list[Thread]:
-        rows = await self._log.select(f"SELECT {THREAD_COLUMNS} FROM threads WHERE {where}", values)
-        return [thread_from_row(row) for row in rows]
+    def _lookup_thread(self, thread_id: str) -> Sequence[Sequence[Cell]]:
+        return self._log.lookup(f"SELECT {THREAD_COLUMNS} FROM threads WHERE thread_id = ?", (thread_id,))
+
+    def _lookup_turn(self, column: str, value: str) -> Turn | None:
+        rows = self._log.lookup(f"SELECT {TURN_COLUMNS} FROM turns WHERE {column} = ?", (value,))
+        return turn_from_row(rows[0]) if rows else None

@@ -100,8 +100,8 @@ class ContextBuilder:
                 # It comes with the turn that it belongs to.
                 continue
             shown.append({"role": "user", "text": message.content})
-            turns = await self._store.turns("user_message_id = ?", (message.message_id,))
-            entries = by_work.get(turns[0].work_id, []) if turns else []
+            turn = self._store.find_turn(message.turn_id) if message.turn_id is not None else None
+            entries = by_work.get(turn.work_id, []) if turn is not None else []
             shown += _as_messages(await self._transcripts.load(entries))
         return shown
 

@@ -60,6 +60,7 @@ class TurnLoop:
         *,
         log: Ledger,
         payloads: Payloads,
+        transcripts: TranscriptStore,
         store: ThreadStore,
         context: ContextBuilder,
         catalogue: Catalogue,
@@ -71,7 +72,7 @@ class TurnLoop:
     ) -> None:
         self._log = log
         self._payloads = payloads
-        self._transcripts = TranscriptStore(payloads)
+        self._transcripts = transcripts
         self._store = store
         self._context = context
         self._catalogue = catalogue
@@ -249,7 +250,7 @@ class TurnLoop:
     async def _record_result(self, run: TurnRun, tool: ToolRequest, outcome: ToolOutcome, *, spent_ms: int) -> None:
         answer = ToolAnswer(tool_call_id=tool.tool_call_id, text=outcome.text)
         tokens = self._count_tokens(outcome.text)
-        payload_hash = await self._transcripts.put_result(run.item.work_id, answer)
+        payload_hash = await self._transcripts.put(run.item.work_id, answer)
         payload: JsonObject = {
             "execution_id": _execution_id(run, tool),
             "tool_call_id": tool.tool_call_id,
@@ -274,7 +275,7 @@ class TurnLoop:
 
     async def _record_answer(self, run: TurnRun, answer: ModelAnswer, metadata: JsonObject | None = None) -> None:
         """Record an answer of the model: its text as a message, and the tools that it wants."""
-        payload_hash = await self._transcripts.put_answer(run.item.work_id, answer)
+        payload_hash = await self._transcripts.put(run.item.work_id, answer)
         run.transcript.answers.append(answer)
         answered: JsonObject = {
             "model": answer.model,

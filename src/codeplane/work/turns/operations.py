@@ -77,7 +77,7 @@ class TurnOperations:
         thread = await self._access.thread(call, request.thread_id)
         self._check(thread, request)
         new = self._new_turn(call, thread, request)
-        if not await self._store.turns("turn_id = ?", (new.turn_id,)):
+        if self._store.find_turn(new.turn_id) is None:
             await self._make_room(call, thread, request)
             with suppress(SequenceConflict):
                 # The same message by another client at the same moment: one turn for both.

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.errors import ResultGone
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.ports import Payloads
@@ -12,6 +13,7 @@ from codeplane.work.threads.store import Entry
 
 # Providers refuse longer ids when they get them back.
 _MAX_ID = 40
+_MAX_RECENT_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +76,10 @@ class ToolAnswer:
     tool_call_id: str
     text: str
 
+    def to_json(self) -> JsonObject:
+        """The answer as it is sealed."""
+        return {"tool_call_id": self.tool_call_id, "text": self.text}
+
 
 @dataclass(slots=True)
 class Transcript:
@@ -134,35 +140,44 @@ def assistant_message(answer: ModelAnswer) -> JsonObject:
 
 
 class TranscriptStore:
-    """Seals what is said in turns, and reads it again."""
+    """Seals what is said in turns, and reads it again; what was used last is also in memory."""
 
     def __init__(self, payloads: Payloads) -> None:
         self._payloads = payloads
+        self._recent = BoundedCache[tuple[str, str], tuple[ModelAnswer | ToolAnswer, int]](
+            max_weight=_MAX_RECENT_BYTES, weigh=lambda entry: entry[1]
+        )
 
-    async def put_answer(self, work_id: str, answer: ModelAnswer) -> str:
-        """Seal an answer of the model and return its hash."""
-        return await self._payloads.put(work_id, canonical(answer.to_json()))
-
-    async def put_result(self, work_id: str, result: ToolAnswer) -> str:
-        """Seal what a tool answered and return its hash."""
-        return await self._payloads.put(work_id, canonical({"tool_call_id": result.tool_call_id, "text": result.text}))
+    async def put(self, work_id: str, answer: ModelAnswer | ToolAnswer) -> str:
+        """Seal what the model said or a tool answered, and return its hash."""
+        data = canonical(answer.to_json())
+        key = await self._payloads.put(work_id, data)
+        self._recent.put((work_id, key), (answer, len(data)))
+        return key
 
     async def load(self, entries: Sequence[Entry]) -> Transcript:
         """The transcript of the entries of one turn; ResultGone when a part is no longer stored."""
         transcript = Transcript()
         for entry in entries:
-            values = await self._get(entry)
-            if entry.kind == "model":
-                transcript.answers.append(ModelAnswer.from_json(values))
+            answer = await self._get(entry)
+            if isinstance(answer, ModelAnswer):
+                transcript.answers.append(answer)
             else:
-                transcript.results[entry.tool_call_id] = ToolAnswer(
-                    tool_call_id=entry.tool_call_id, text=str(values["text"])
-                )
+                transcript.results[entry.tool_call_id] = answer
         return transcript
 
-    async def _get(self, entry: Entry) -> JsonObject:
-        data = await self._payloads.get(entry.work_id, entry.payload_hash)
+    async def _get(self, entry: Entry) -> ModelAnswer | ToolAnswer:
+        place = (entry.work_id, entry.payload_hash)
+        if (recent := self._recent.get(place)) is not None:
+            return recent[0]
+        data = await self._payloads.get(*place)
         if data is None:
             raise ResultGone(f"a part of {entry.work_id} is no longer stored")
         values: JsonObject = json.loads(data)
-        return values
+        answer = (
+            ModelAnswer.from_json(values)
+            if entry.kind == "model"
+            else ToolAnswer(tool_call_id=entry.tool_call_id, text=str(values["text"]))
+        )
+        self._recent.put(place, (answer, len(data)))
+        return answer
