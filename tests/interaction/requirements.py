@@ -123,7 +123,7 @@ REQUIREMENTS = (
     Requirement(
         id="JOB-01",
         source="003 §5, §7, §8.9, design §10",
-        promise="a job runs in the background in a thread; the same trigger is one job; places, priorities, bounds hold",
+        promise="a job runs in the background in a thread; one trigger is one job; places, priorities, bounds hold",
     ),
     Requirement(
         id="TURN-01",
