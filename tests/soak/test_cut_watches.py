@@ -14,6 +14,9 @@ CUTS = 1000
 
 @pytest.mark.soak
 @pytest.mark.parametrize("wire", WIRES)
-def test_a_thousand_cuts_miss_and_repeat_nothing(tmp_path: Path, wire: str) -> None:
+def test_a_thousand_cuts_miss_and_repeat_nothing(tmp_path: Path, wire: str, capsys: pytest.CaptureFixture[str]) -> None:
     with streaming_server(tmp_path) as server:
-        assert watch_with_cuts(server, wire, cuts=CUTS, seed=1) > CUTS
+        report = watch_with_cuts(server, wire, cuts=CUTS, seed=1)
+    with capsys.disabled():
+        print(f"\n{report.line(wire)}")
+    assert report.is_in_order and report.events > CUTS

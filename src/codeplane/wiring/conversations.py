@@ -105,6 +105,7 @@ class Conversations:
             catalogue=foundation.catalogue,
             cursors=foundation.cursors,
             redactor=foundation.redactor,
+            streams=foundation.streams,
         )
         turns = TurnOperations(
             store=self.store,

@@ -1,6 +1,7 @@
 """The messages of the streaming protocol have the names, numbers and types that its specification gives them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from tests.interaction.requirements import requirement
 
 pytestmark = requirement("RPC-06")
 
+GUIDE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "contract.md"
 CONTRACT = json.loads((Path(__file__).parent / "contract" / "streaming_protocol.json").read_text())
 # Schedules are not served yet.
 _LATER = ("Schedule", "ListSchedules", "CreateSchedule", "UpdateSchedule", "RunScheduleNow")
@@ -82,10 +84,20 @@ _REPLACED = {
     "GET /v1/approvals": "ApprovalsService/ListApprovals",
     "POST /v1/approvals/x/approve": "ApprovalsService/ApproveAction",
     "POST /v1/approvals/x/reject": "ApprovalsService/RejectAction",
+    "GET /v1/jobs": "JobsService/ListJobs",
+    "POST /v1/jobs": "JobsService/CreateJob",
+    "GET /v1/jobs/x": "JobsService/GetJob",
+    "POST /v1/jobs/x/cancel": "JobsService/CancelJob",
     "GET /v1/settings/policy": "SystemService/GetPolicySummary",
     "GET /v1/audit": "SystemService/ListAudit",
     "GET /v1/notifications": "SystemService/ListNotifications",
 }
+
+
+def test_the_guide_names_every_replaced_route_and_its_method() -> None:
+    rows = re.findall(r"^\| `(\w+ /v1/[^`]+)` \| `([^`]+)`", GUIDE.read_text(), re.MULTILINE)
+    shown = {re.sub(r"\{\w+\}", "x", route): method.replace(".", "/") for route, method in rows}
+    assert shown == _REPLACED
 
 
 @pytest.mark.parametrize("route", _REPLACED)

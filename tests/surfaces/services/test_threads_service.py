@@ -88,6 +88,27 @@ def test_a_watch_goes_on_where_it_was_cut_off(connect_server: Server, wire: str)
     assert found == [*range(1, last + 1)]
 
 
+def _counted(server: Server, name: str) -> float:
+    _, body = server.request("GET", "/metrics", headers={"authorization": f"Bearer {server.token}"})
+    return sum(float(line.split()[-1]) for line in body.decode().splitlines() if line.startswith(name))
+
+
+def test_watches_are_counted_with_their_reconnects_and_gaps(connect_server: Server) -> None:
+    thread_id, names = created(connect_server), ("codeplane_stream_reconnects_total", "codeplane_stream_gaps_total")
+    before = [_counted(connect_server, name) for name in names]
+    for after in (0, 1):
+        watch = WatchThreadRequest(thread_id=thread_id, from_sequence=after, heartbeat_ms=100)
+        with opened("grpc", connect_server, WATCH, watch, ThreadEvent) as stream:
+            stream.next()
+            stream.cancel()
+    watch = WatchThreadRequest(thread_id=thread_id, from_sequence=99)
+    with opened("grpc", connect_server, WATCH, watch, ThreadEvent) as stream:
+        (last,) = stream.messages
+    assert last.stream_gap.requested_from_sequence == 99
+    # Other tests may watch at the same time.
+    assert [_counted(connect_server, name) - old for name, old in zip(names, before, strict=True)] >= [2, 1]
+
+
 def test_snapshots_pages_lists_and_cancels(connect_server: Server) -> None:
     thread_id = created(connect_server)
     request = SendTurnRequest(thread_id=thread_id, user_text="greet me", client_message_id="one", wait_sec=60)

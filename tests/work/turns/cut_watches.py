@@ -1,12 +1,19 @@
-"""Watchers of a thread that lose their connection again and again, and go on after the last event they saw."""
+"""Watchers of a thread that lose their connection again and again, and go on after the last event they saw.
 
+`python -m tests.work.turns.cut_watches --cuts 200` prints what it comes to on each wire.
+"""
+
+import argparse
 import json
 import random
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from socket import SHUT_RDWR
 from typing import TypeAlias
@@ -37,6 +44,29 @@ class Seen:
     event_id: str
     sequence: int
     cursor: int
+    # From when it happened until it was here; for what happened while the watcher was away, with that time.
+    lag_ms: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchReport:
+    """What a watcher saw of the events of a thread, whose connection was cut `reconnects` times."""
+
+    events: int
+    reconnects: int
+    missed: int
+    repeated: int
+    is_in_order: bool
+    lags_ms: list[float]
+
+    def line(self, wire: str) -> str:
+        """The report as a line of a table."""
+        ordered = sorted(self.lags_ms)
+        p50, p95 = (ordered[len(ordered) * share // 100] for share in (50, 95))
+        return (
+            f"{wire:<10} {self.events:>6} events {self.reconnects:>5} reconnects {self.missed} missed {self.repeated} "
+            f"repeated  lag p50 {p50:.0f} p95 {p95:.0f} max {ordered[-1]:.0f} ms"
+        )
 
 
 Watch: TypeAlias = Callable[[Server, str, int], AbstractContextManager[Iterator[Seen]]]
@@ -64,8 +94,8 @@ def _decide(request: ReceivedRequest) -> Act:
     return answer(openai_tool("c", "read_files", {"paths": ["README.md"]}, "I ", "look "), pause_sec=0.01)
 
 
-def watch_with_cuts(server: Server, wire: str, *, cuts: int, seed: int) -> int:
-    """Cut a watcher off so many times while turns stream, and check that it saw every event once; returns how many."""
+def watch_with_cuts(server: Server, wire: str, *, cuts: int, seed: int) -> WatchReport:
+    """Cut a watcher off so many times while turns stream, and report what it saw."""
     chance, seen, enough = random.Random(seed), list[Seen](), threading.Event()
     created = server.call("thread.create")["result"]
     assert isinstance(created, dict)
@@ -96,9 +126,15 @@ def watch_with_cuts(server: Server, wire: str, *, cuts: int, seed: int) -> int:
     held = _events(server, thread_id)
     with WIRES[wire](server, thread_id, cursor()) as events:
         read(events, len(held) - len(seen))
-    assert [event.event_id for event in seen] == [event["event_id"] for event in held]
-    assert [event.sequence for event in seen] == [*range(1, len(held) + 1)]
-    return len(held)
+    ids, there = [event.event_id for event in seen], [str(event["event_id"]) for event in held]
+    return WatchReport(
+        events=len(held),
+        reconnects=cuts,
+        missed=len({*there} - {*ids}),
+        repeated=len(ids) - len({*ids}),
+        is_in_order=ids == there and [event.sequence for event in seen] == [*range(1, len(held) + 1)],
+        lags_ms=[event.lag_ms for event in seen],
+    )
 
 
 def _events(server: Server, thread_id: str) -> list[JsonObject]:
@@ -119,7 +155,12 @@ def _typed(wire: str) -> Watch:
         request = WatchThreadRequest(thread_id=thread_id, from_sequence=after)
         with opened(wire, server, "EventsService/WatchThread", request, ThreadEvent) as stream:
             yield (
-                Seen(event_id=event.event_id, sequence=event.sequence, cursor=event.sequence)
+                Seen(
+                    event_id=event.event_id,
+                    sequence=event.sequence,
+                    cursor=event.sequence,
+                    lag_ms=_lag_ms(event.occurred_at.ToNanoseconds() / 1e9),
+                )
                 for event in stream.messages
                 if not event.HasField("heartbeat")
             )
@@ -151,8 +192,15 @@ def _socket(server: Server, thread_id: str, after: int) -> Iterator[Iterator[See
 
 def _seen(event: JsonObject) -> Seen:
     return Seen(
-        event_id=str(event["event_id"]), sequence=int(str(event["sequence"])), cursor=int(str(event["position"]))
+        event_id=str(event["event_id"]),
+        sequence=int(str(event["sequence"])),
+        cursor=int(str(event["position"])),
+        lag_ms=_lag_ms(datetime.fromisoformat(str(event["occurred_at"])).timestamp()),
     )
+
+
+def _lag_ms(happened_sec: float) -> float:
+    return (time.time() - happened_sec) * 1000
 
 
 WIRES: dict[str, Watch] = {
@@ -161,3 +209,25 @@ WIRES: dict[str, Watch] = {
     "sse": _server_sent,
     "websocket": _socket,
 }
+
+
+def main() -> int:
+    """Print the report of every wire and what the server counted; 1 when an event was missed or came twice."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--cuts", type=int, default=200)
+    parser.add_argument("--wires", nargs="+", choices=WIRES, default=[*WIRES])
+    options = parser.parse_args()
+    is_good = True
+    with tempfile.TemporaryDirectory() as folder, streaming_server(Path(folder)) as server:
+        for wire in options.wires:
+            report = watch_with_cuts(server, wire, cuts=options.cuts, seed=1)
+            is_good = is_good and report.is_in_order
+            print(report.line(wire), flush=True)
+        _, metrics = server.request("GET", "/metrics", headers=owner(server))
+        wanted = ("codeplane_stream_reconnects_total", "codeplane_stream_gaps_total", "codeplane_stream_lag_events")
+        print("\n".join(line for line in metrics.decode().splitlines() if line.startswith(wanted)))
+    return 0 if is_good else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

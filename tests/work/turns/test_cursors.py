@@ -23,4 +23,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_a_watcher_that_is_cut_off_sees_every_event_once(server: Server, wire: str) -> None:
     if wire == "websocket" and importlib.util.find_spec("websockets") is None:
         pytest.skip("NOT TESTED over WebSocket: websockets is not installed (make dev)")
-    assert watch_with_cuts(server, wire, cuts=CUTS, seed=7) > CUTS
+    report = watch_with_cuts(server, wire, cuts=CUTS, seed=7)
+    assert (report.missed, report.repeated, report.is_in_order) == (0, 0, True)
+    assert report.events > report.reconnects == CUTS

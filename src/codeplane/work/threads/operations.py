@@ -1,7 +1,7 @@
 """The operations on threads."""
 
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing, closing
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
@@ -12,7 +12,7 @@ from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.page import Pagination
-from codeplane.kernel.ports import Ledger, ScopeOf
+from codeplane.kernel.ports import Ledger, ScopeOf, StreamObserver, StreamReader
 from codeplane.kernel.redaction import Redactor
 from codeplane.ledger.rows import Cell
 from codeplane.work.threads.events import (
@@ -100,6 +100,7 @@ class ThreadOperations:
         catalogue: Catalogue,
         cursors: Cursors,
         redactor: Redactor,
+        streams: StreamObserver,
     ) -> None:
         self._store = store
         self._access = access
@@ -107,6 +108,7 @@ class ThreadOperations:
         self._catalogue = catalogue
         self._cursors = cursors
         self._redactor = redactor
+        self._streams = streams
 
     @operation("thread.create", risk=Risk.WRITE, capability="spawn_agents")
     async def create(self, call: Call, request: CreateThreadRequest) -> ThreadView:
@@ -236,18 +238,28 @@ class ThreadOperations:
         if last is not None and request.from_sequence >= last:
             return
         watched = self._log.watch(streams={thread.stream: request.from_sequence}, heartbeat_sec=request.heartbeat_sec)
-        async with aclosing(watched) as items:  # type: ignore[type-var]  # every log returns a generator
-            async for item in items:
-                if isinstance(item, Event):
+        with ExitStack() as stack:
+            reader: StreamReader | None = None
+            async with aclosing(watched) as items:  # type: ignore[type-var]  # every log returns a generator
+                async for item in items:
+                    # The first item says where in the log the reader is.
+                    reader = reader or stack.enter_context(closing(self._open_reader(call, request, item)))
+                    if isinstance(item, Gap):
+                        reader.gap()
+                        yield ThreadItem(stream_gap=_gap(item))
+                        raise StreamGap(f"events of {thread.thread_id} are gone", details=_gap(item))
+                    reader.mark_position(item.position)
+                    if isinstance(item, Heartbeat):
+                        yield ThreadItem(heartbeat=await self._store.head(thread.thread_id))
+                        continue
                     yield ThreadItem(event=item.to_wire())
                     is_end = item.type in TURN_ENDS and item.correlation.turn_id == request.turn_id
                     if (request.turn_id and is_end) or (last is not None and item.sequence >= last):
                         return
-                elif isinstance(item, Heartbeat):
-                    yield ThreadItem(heartbeat=await self._store.head(thread.thread_id))
-                else:
-                    yield ThreadItem(stream_gap=_gap(item))
-                    raise StreamGap(f"events of {thread.thread_id} are gone", details=_gap(item))
+
+    def _open_reader(self, call: Call, request: WatchThreadRequest, first: Event | Heartbeat | Gap) -> StreamReader:
+        after = 0 if isinstance(first, Gap) else first.position
+        return self._streams.open(surface=call.caller.surface, after=after, resumed=request.from_sequence > 0)
 
     async def _has_ended(self, turn_id: str) -> bool:
         turns = await self._store.turns("turn_id = ?", (turn_id,)) if turn_id else []
