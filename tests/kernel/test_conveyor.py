@@ -9,10 +9,10 @@ import pytest
 from codeplane.kernel.actor import Caller, Progress
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.operation import Result
+from codeplane.kernel.operation import Request, Result
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, events, of_call, plane
+from tests.kernel.plane import AGENT, OWNER, Answered, FixtureOps, ManualClock, Said, events, of_call, plane
 from tests.kernel.ports import Asking, Broken, Person, exchange, overhear
 
 EARS = ("identity", "tasks", "authority", "idempotency", "approver", "log", "observer")
@@ -275,3 +275,16 @@ async def test_a_server_that_ends_takes_no_new_calls_and_waits_for_the_old(tmp_p
         ops.release.set()
         assert await draining == 0
         assert (await under_way).error is None
+
+
+@requirement("DOOR-01")
+async def test_a_request_that_a_part_of_the_process_made_is_recorded_as_its_arguments_would_be(tmp_path: Path) -> None:
+    async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+        plain = await opened.conveyor.call("fixture.read", {"text": "hi"}, AGENT)
+        whole = await opened.conveyor.call("fixture.read", Said(text="hi"), AGENT)
+        assert (plain.error, whole.error) == (None, None)
+        records = [(await of_call(opened, outcome))[-1].payload for outcome in (plain, whole)]
+        for name in ("arguments", "arguments_hash", "operation", "status"):
+            assert records[0][name] == records[1][name]
+        wrong = await opened.conveyor.call("fixture.read", Request(), AGENT)
+        assert wrong.error is not None and wrong.error.name == "INTERNAL"

@@ -121,8 +121,10 @@ class CallRecord:
 
     call: Call
     operation: Operation
-    arguments: JsonObject
+    # None where they are not to be recorded.
+    arguments: JsonObject | None
     arguments_hash: str
+    arguments_bytes: int
     workspace: str
     repo_before: str | None
     commit_before: str | None
@@ -228,9 +230,8 @@ class CallRecord:
                 payload["action_id"] = self.call.action_id
         if not self.operation.mutates or self.operation.mark.budget is Budget.TEST_RUN:
             # Reads can be replayed, and one wants to know which tests ran; what a mutation wrote is not kept.
-            text = dumps(self.arguments).encode()
-            fits = self.operation.request.recorded and len(text) <= MAX_RECORDED_ARGUMENTS
-            payload |= {"arguments": self.arguments} if fits else {"arguments_bytes": len(text)}
+            fits = self.operation.request.recorded and self.arguments_bytes <= MAX_RECORDED_ARGUMENTS
+            payload |= {"arguments": self.arguments} if fits else {"arguments_bytes": self.arguments_bytes}
         return payload
 
     def _draft(self, kind: str, payload: JsonObject) -> Draft:

@@ -15,7 +15,7 @@ from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import Cancelled, CodePlaneError, Internal, ShuttingDown
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonValue, dumps
-from codeplane.kernel.operation import Result
+from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.ports import StoredOutcome
 from codeplane.kernel.result_redaction import ResultRedaction
 from codeplane.kernel.stages.approve import Approve
@@ -98,8 +98,11 @@ class Conveyor:
             pass
         return self._running
 
-    async def call(self, name: str, arguments: Mapping[str, JsonValue], caller: Caller) -> Outcome:
-        """Run one call to its end; failures are outcomes, only cancellation is raised."""
+    async def call(self, name: str, arguments: Mapping[str, JsonValue] | Request, caller: Caller) -> Outcome:
+        """Run one call to its end; failures are outcomes, only cancellation is raised.
+
+        Parts of this process may give the request itself, which is not encoded and checked again.
+        """
         progress = self._receive(name, caller, arguments)
         try:
             return await self._answer(progress, await self._admit(progress))
@@ -109,7 +112,7 @@ class Conveyor:
             self._end(progress)
 
     async def stream(
-        self, name: str, arguments: Mapping[str, JsonValue], caller: Caller
+        self, name: str, arguments: Mapping[str, JsonValue] | Request, caller: Caller
     ) -> AsyncIterator[Result | Outcome]:
         """Run one call and yield its results as they come, then how it ended."""
         async with aclosing(self._items(self._receive(name, caller, arguments, streams=True))) as items:
@@ -228,7 +231,9 @@ class Conveyor:
             self._stream.observe(progress, Cancelled.name)
         raise error
 
-    def _receive(self, name: str, caller: Caller, given: Mapping[str, JsonValue], *, streams: bool = False) -> Progress:
+    def _receive(
+        self, name: str, caller: Caller, given: Mapping[str, JsonValue] | Request, *, streams: bool = False
+    ) -> Progress:
         self._running += 1
         self._idle.clear()
         ports = self.ports

@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from typing import Literal, Protocol, TypeAlias
 
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, canonical
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Reasoning: TypeAlias = Literal["off", "summary", "raw"]
@@ -32,7 +34,8 @@ class ModelThinking:
     redacted: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Without slots, so that it can hold its fingerprint: every question of a turn sends the conversation again.
+@dataclass(frozen=True, kw_only=True)
 class ModelMessage:
     """One message of a conversation; `tool_call_id` names the call that a tool's message answers."""
 
@@ -42,14 +45,37 @@ class ModelMessage:
     tool_call_id: str = ""
     thinking: tuple[ModelThinking, ...] = ()
 
+    @cached_property
+    def fingerprint(self) -> tuple[bytes, int]:
+        """Its hash and size, the same for equal messages."""
+        return _fingerprint(
+            {
+                "role": self.role,
+                "text": self.text,
+                "calls": [[call.id, call.name, call.arguments] for call in self.tool_calls],
+                "answers": self.tool_call_id,
+                "thinking": [[part.text, part.signature, part.redacted] for part in self.thinking],
+            }
+        )
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True)
 class ModelTool:
     """A tool that the model may call; `parameters` is a JSON schema."""
 
     name: str
     description: str = ""
     parameters: JsonObject = field(default_factory=dict, hash=False)
+
+    @cached_property
+    def fingerprint(self) -> tuple[bytes, int]:
+        """Its hash and size, the same for equal tools."""
+        return _fingerprint({"name": self.name, "description": self.description, "parameters": self.parameters})
+
+
+def _fingerprint(value: JsonObject) -> tuple[bytes, int]:
+    encoded = canonical(value)
+    return sha256(encoded).digest(), len(encoded)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

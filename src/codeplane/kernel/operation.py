@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from codeplane.kernel.json import dumps
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import canonical, dumps
 
 
 class Risk(StrEnum):
@@ -68,6 +69,11 @@ class Request(BaseModel):
     def is_assessed_at_once(self) -> bool:
         """Whether to assess it takes no longer than handing that to a thread would."""
         return False
+
+    def fingerprint(self) -> tuple[str, int]:
+        """The hash and the size of a request that its caller made itself."""
+        encoded = canonical(self.model_dump(mode="json", exclude_unset=True))
+        return digest(encoded), len(encoded)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:

@@ -43,7 +43,6 @@ class Identify:
         return Identified(
             received=received,
             request=request,
-            arguments=validated.arguments,
             workspace=workspace,
             task=task,
             call=Call(

@@ -23,7 +23,7 @@ class Received:
     request_id: str
     caller: Caller
     name: str
-    given: Mapping[str, JsonValue]
+    given: Mapping[str, JsonValue] | Request
     streams: bool
     started_ns: int
     deadline: float | None
@@ -32,6 +32,7 @@ class Received:
     operation: Operation | None = None
     arguments: JsonObject | None = None
     arguments_hash: str = ""
+    arguments_bytes: int = 0
     session_id: str | None = None
     key: str | None = None
     actor: Actor = NOBODY
@@ -49,7 +50,6 @@ class Validated:
     received: Received
     operation: Operation
     request: Request
-    arguments: JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +59,14 @@ class Identified:
     received: Received
     call: Call
     request: Request
-    arguments: JsonObject
     workspace: str
     task: Task
+
+    @property
+    def arguments(self) -> JsonObject:
+        """The arguments as they were given; of a request that its caller made itself, what it is made of."""
+        given = self.received.arguments
+        return given if given is not None else self.request.model_dump(mode="json", exclude_unset=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

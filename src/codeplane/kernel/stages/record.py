@@ -199,8 +199,9 @@ def _record(progress: Progress, identified: Identified) -> CallRecord:
     return CallRecord(
         call=identified.call,
         operation=identified.call.operation,
-        arguments=identified.arguments,
+        arguments=received.arguments,
         arguments_hash=received.arguments_hash,
+        arguments_bytes=received.arguments_bytes,
         workspace=identified.workspace,
         repo_before=admitted.repo_before if admitted else None,
         commit_before=admitted.commit_before if admitted else None,

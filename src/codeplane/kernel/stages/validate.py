@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from codeplane.kernel.arguments import parse
+from codeplane.kernel.call import Operation
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument, MalformedRequest, UnknownOperation
+from codeplane.kernel.errors import CodePlaneError, Internal, InvalidArgument, MalformedRequest, UnknownOperation
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical, is_text
+from codeplane.kernel.operation import Request
 from codeplane.kernel.ports import Identity
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.stages.identify import actor_of
@@ -46,6 +48,8 @@ class Validate:
             raise InvalidArgument(
                 f"{operation.name} is a stream", hint=f"watch it with: cpl call {operation.name} --follow"
             )
+        if isinstance(received.given, Request):
+            return _take_request(received, operation, received.given)
         given = dict(received.given)
         fields, owns = operation.request.model_fields, operation.request.owns
         if not owns("session_id"):
@@ -56,8 +60,18 @@ class Validate:
             encoded = canonical(given)
         except (ValueError, RecursionError) as error:
             raise MalformedRequest(f"{operation.name}: the arguments cannot be written as UTF-8 JSON") from error
-        received.arguments, received.arguments_hash = given, digest(encoded)
-        return Validated(received=received, operation=operation, request=parse(operation, given), arguments=given)
+        received.arguments, received.arguments_hash, received.arguments_bytes = given, digest(encoded), len(encoded)
+        return Validated(received=received, operation=operation, request=parse(operation, given))
+
+
+def _take_request(received: Received, operation: Operation, request: Request) -> Validated:
+    """Take a request that its caller, a part of this process, has made itself: it was checked when it was made."""
+    if not isinstance(request, operation.request):
+        raise Internal(f"{operation.name} takes a {operation.request.__name__}, not a {type(request).__name__}")
+    if request.recorded:
+        received.arguments = request.model_dump(mode="json", exclude_unset=True)
+    received.arguments_hash, received.arguments_bytes = request.fingerprint()
+    return Validated(received=received, operation=operation, request=request)
 
 
 def _take_reserved(given: JsonObject, name: str, *, keep: bool) -> str | None:

@@ -8,18 +8,20 @@ from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.operation import Result
+from codeplane.kernel.operation import Request, Result
 from codeplane.work.items.item import WorkItem
 
 
 class Door(Protocol):
     """The way every call of work takes."""
 
-    async def call(self, name: str, arguments: Mapping[str, JsonValue], caller: Caller) -> Outcome:
+    async def call(self, name: str, arguments: Mapping[str, JsonValue] | Request, caller: Caller) -> Outcome:
         """Run one call to its end."""
         ...
 
-    def stream(self, name: str, arguments: Mapping[str, JsonValue], caller: Caller) -> AsyncIterator[Result | Outcome]:
+    def stream(
+        self, name: str, arguments: Mapping[str, JsonValue] | Request, caller: Caller
+    ) -> AsyncIterator[Result | Outcome]:
         """Run one call and yield its results as they come, then how it ended."""
         ...
 

@@ -10,7 +10,7 @@ from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import ModelsConfig
 from codeplane.kernel.event import Draft, Source
 from codeplane.kernel.ids import digest
-from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.model_provider import (
     Finished,
     ModelRequest,
@@ -41,36 +41,34 @@ _PERHAPS_COUNTED = frozenset({"CANCELLED", "timeout", "cut_off"})
 class Prompt:
     """A request as it is recorded: by hash and size."""
 
-    text: str = field(repr=False)
+    request: ModelRequest = field(repr=False)
     hash: str
     size: int
 
     @classmethod
     def of(cls, request: ModelRequest) -> "Prompt":
         """The prompt of a request, with the tools that are offered."""
-        parts: list[JsonObject] = [
-            {
-                "role": message.role,
-                "text": message.text,
-                "calls": [[call.name, call.arguments] for call in message.tool_calls],
-            }
-            for message in request.messages
-        ]
-        tools: list[JsonObject] = [
-            {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-            for tool in request.tools
-        ]
-        encoded = canonical({"messages": parts, "tools": tools})
-        texts = [message.text for message in request.messages]
-        texts += [call.arguments for message in request.messages for call in message.tool_calls]
-        return cls(text="\n".join(texts), hash=f"sha256:{digest(encoded)}", size=len(encoded))
+        parts = [message.fingerprint for message in request.messages]
+        parts += [tool.fingerprint for tool in request.tools]
+        hashed = digest(b"".join(part for part, _ in parts))
+        return cls(request=request, hash=f"sha256:{hashed}", size=sum(size for _, size in parts))
+
+    @property
+    def characters(self) -> int:
+        """How long its texts are together."""
+        return sum(map(len, self._texts()))
+
+    def _texts(self) -> list[str]:
+        texts = [message.text for message in self.request.messages]
+        return texts + [call.arguments for message in self.request.messages for call in message.tool_calls]
 
     def is_quoted_in(self, message: str) -> bool:
         """Whether a provider's message repeats a part of the prompt."""
+        text = "\n".join(self._texts())
         parts = {message[start : start + _QUOTED] for start in range(max(0, len(message) - _QUOTED) + 1)}
-        if any(len(part) == _QUOTED and part in self.text for part in parts):
+        if any(len(part) == _QUOTED and part in text for part in parts):
             return True
-        lines = (line.strip() for line in self.text.splitlines())
+        lines = (line.strip() for line in text.splitlines())
         return any(_SHORTEST_QUOTE <= len(line) < _QUOTED and line in message for line in lines)
 
 
@@ -126,7 +124,7 @@ class Attempt:
     def tokens(self) -> Tokens:
         """What it used; nothing where the provider refused or was not reached."""
         is_unanswered = not self._first_ns and self.status not in _PERHAPS_COUNTED
-        prompt_chars = 0 if is_unanswered else len(self.prompt.text)
+        prompt_chars = 0 if is_unanswered else self.prompt.characters
         return Tokens.of(self.finished, prompt_chars=prompt_chars, output_chars=self._output_chars)
 
     @property

@@ -143,7 +143,7 @@ class ModelOperations:
         return routes
 
     def _request(self, request: CallRequest) -> ModelRequest:
-        messages = tuple(message.to_port() for message in request.messages)
+        messages = tuple(message.port for message in request.messages)
         if all(message.role == "system" for message in messages):
             raise InvalidArgument("messages: there is none of a user", hint="add one with role user")
         for number, message in enumerate(messages):
@@ -156,7 +156,7 @@ class ModelOperations:
         return ModelRequest(
             model=request.model,
             messages=messages,
-            tools=tuple(tool.to_port() for tool in request.tools),
+            tools=tuple(tool.port for tool in request.tools),
             max_output_tokens=min(request.max_output_tokens or most, most),
             reasoning=request.reasoning,
             response_schema=request.response_schema,

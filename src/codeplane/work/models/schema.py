@@ -1,10 +1,12 @@
 """What `model.call` and its neighbours take and answer with."""
 
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.ids import digest
+from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.model_provider import (
     ModelMessage,
     ModelThinking,
@@ -59,7 +61,9 @@ class MessagePart(_Part):
     tool_call_id: str = Field("", description="of a tool's message, the call that it answers")
     thinking: tuple[ThinkingPart, ...] = Field((), max_length=128)
 
-    def to_port(self) -> ModelMessage:
+    @cached_property
+    def port(self) -> ModelMessage:
+        """The message as providers take it."""
         return ModelMessage(
             role=self.role,
             text=self.text,
@@ -76,7 +80,9 @@ class ToolPart(_Part):
     description: str = ""
     parameters: JsonObject = Field({}, description="a JSON schema")
 
-    def to_port(self) -> ModelTool:
+    @cached_property
+    def port(self) -> ModelTool:
+        """The tool as providers take it."""
         return ModelTool(name=self.name, description=self.description, parameters=self.parameters)
 
 
@@ -98,6 +104,14 @@ class CallRequest(Request):
 
     def is_assessed_at_once(self) -> bool:
         return True
+
+    def fingerprint(self) -> tuple[str, int]:
+        """The hash and the size, of those that its messages and tools have by themselves."""
+        rest = canonical(self.model_dump(mode="json", exclude={"messages", "tools"}, exclude_unset=True))
+        parts = [message.port.fingerprint for message in self.messages]
+        parts += [tool.port.fingerprint for tool in self.tools]
+        whole = digest(b"".join([rest, *(hashed for hashed, _ in parts)]))
+        return whole, len(rest) + sum(size for _, size in parts)
 
 
 class ModelItem(Result):

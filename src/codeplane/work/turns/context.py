@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from codeplane.kernel.json import JsonObject
+from codeplane.work.models.schema import MessagePart
 from codeplane.work.threads.store import Entry, ThreadStore
 from codeplane.work.threads.thread import Message, Turn
-from codeplane.work.turns.transcript import Transcript, TranscriptStore, assistant_message
+from codeplane.work.turns.transcript import ToolAnswer, Transcript, TranscriptStore
 
 CountTokens = Callable[[str], int]
 # The text of the repository's instructions for agents, or an empty one.
@@ -24,7 +24,7 @@ _MAX_NOTE, _MAX_NOTES = 200, 50
 class Context:
     """The messages for a model; `dropped` says in short what of the conversation did not fit."""
 
-    messages: tuple[JsonObject, ...]
+    messages: tuple[MessagePart, ...]
     dropped: tuple[str, ...] = ()
 
     @property
@@ -71,12 +71,12 @@ class ContextBuilder:
             system += f"\n\nThe person wants you to remember in this conversation:\n{written}"
         if dropped:
             system += "\n\nEarlier in this conversation, no longer shown in full:\n" + _join_notes(dropped)
-        question: JsonObject = {"role": "user", "text": asked.content if asked is not None else ""}
-        return Context(messages=({"role": "system", "text": system}, *kept, question), dropped=tuple(dropped))
+        question = MessagePart(role="user", text=asked.content if asked is not None else "")
+        return Context(messages=(MessagePart(role="system", text=system), *kept, question), dropped=tuple(dropped))
 
     async def _fit(
         self, messages: list[Message], entries: list[Entry], room: int
-    ) -> tuple[list[JsonObject], list[str]]:
+    ) -> tuple[list[MessagePart], list[str]]:
         """The conversation as messages, within the room: answers of tools go first, then the oldest messages."""
         by_work: dict[str, list[Entry]] = {}
         for entry in entries:
@@ -89,32 +89,37 @@ class ContextBuilder:
             oldest = messages.pop(0)
             dropped.append(f"- {oldest.role}: {' '.join(oldest.content.split())[:_MAX_NOTE]}")
         if not shows_tools or not entries:
-            return [{"role": message.role, "text": message.content} for message in messages], dropped
+            return [_as_message(message) for message in messages], dropped
         return await self._with_tools(messages, by_work), dropped
 
-    async def _with_tools(self, messages: list[Message], by_work: dict[str, list[Entry]]) -> list[JsonObject]:
+    async def _with_tools(self, messages: list[Message], by_work: dict[str, list[Entry]]) -> list[MessagePart]:
         """Users' messages, each with all that the turn after it said and called."""
-        shown: list[JsonObject] = []
+        shown: list[MessagePart] = []
         for message in messages:
             if message.role == "assistant":
                 # It comes with the turn that it belongs to.
                 continue
-            shown.append({"role": "user", "text": message.content})
+            shown.append(MessagePart(role="user", text=message.content))
             turn = self._store.find_turn(message.turn_id) if message.turn_id is not None else None
             entries = by_work.get(turn.work_id, []) if turn is not None else []
             shown += _as_messages(await self._transcripts.load(entries))
         return shown
 
 
-def _as_messages(transcript: Transcript) -> list[JsonObject]:
+def _as_message(message: Message) -> MessagePart:
+    return MessagePart.model_validate({"role": message.role, "text": message.content})
+
+
+def _as_messages(transcript: Transcript) -> list[MessagePart]:
     """An earlier turn as messages; tools that never answered are answered for, as providers insist on that."""
-    shown: list[JsonObject] = []
+    shown: list[MessagePart] = []
     for answer in transcript.answers:
-        shown.append(assistant_message(answer))
+        shown.append(answer.message)
         for tool in answer.tools:
             result = transcript.results.get(tool.tool_call_id)
-            text = result.text if result is not None else "[not run: the turn ended]"
-            shown.append({"role": "tool", "text": text, "tool_call_id": tool.tool_call_id})
+            if result is None:
+                result = ToolAnswer(tool_call_id=tool.tool_call_id, text="[not run: the turn ended]")
+            shown.append(result.message)
     return shown
 
 

@@ -5,11 +5,20 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from pydantic import ValidationError
+
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import TurnsConfig
-from codeplane.kernel.errors import ApprovalPending, CodePlaneError, FailedModelOutput, ShuttingDown, TurnBudgetExceeded
+from codeplane.kernel.errors import (
+    ApprovalPending,
+    CodePlaneError,
+    FailedModelOutput,
+    InvalidArgument,
+    ShuttingDown,
+    TurnBudgetExceeded,
+)
 from codeplane.kernel.ids import derived_event_id, digest
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Risk
@@ -19,6 +28,7 @@ from codeplane.work.items.item import WorkItem
 from codeplane.work.items.kind import Transition, WorkRun
 from codeplane.work.items.step_list import wait_for_answer, wait_for_budget
 from codeplane.work.items.table import COMPLETED, FAILED
+from codeplane.work.models.schema import MessagePart, ToolPart
 from codeplane.work.threads.events import (
     ASSISTANT_COMMITTED,
     MEMORY_SAVED,
@@ -36,7 +46,7 @@ from codeplane.work.turns.index_answer import IndexAnswer
 from codeplane.work.turns.model_step import ModelStep
 from codeplane.work.turns.plan import TurnPlan
 from codeplane.work.turns.tool_step import RECORDS_ITSELF, Toolbox, ToolOutcome, arguments_of
-from codeplane.work.turns.transcript import ModelAnswer, ToolAnswer, ToolRequest, TranscriptStore, assistant_message
+from codeplane.work.turns.transcript import ModelAnswer, ToolAnswer, ToolRequest, TranscriptStore
 from codeplane.work.turns.turn_run import Models, TurnRun
 
 INTERRUPTED_CODE = "INTERRUPTED"
@@ -106,6 +116,8 @@ class TurnLoop:
             return Transition(kind=FAILED, payload={"error": INTERRUPTED_CODE, "message": message})
         except ShuttingDown:
             return None
+        except ValidationError as error:
+            raise InvalidArgument(f"the model cannot be asked: {error.errors()[0]['msg']}") from None
 
     async def _begin(
         self, item: WorkItem, turn: Turn, work: WorkRun, *, interrupt: asyncio.Event, actor: Actor
@@ -186,13 +198,13 @@ class TurnLoop:
             said = answer if not answer.tools else replace(answer, tools=(), text=answer.text or "(a tool call)")
             messages = [
                 *messages,
-                *([assistant_message(said)] if said.text else []),
-                {"role": "user", "text": f"That answer could not be used: {problem}. Answer again."},
+                *([said.message] if said.text else []),
+                MessagePart(role="user", text=f"That answer could not be used: {problem}. Answer again."),
             ]
         raise FailedModelOutput(f"the model's answers could not be used: {problem}")
 
     async def _ask_once(
-        self, run: TurnRun, messages: list[JsonObject], tools: Sequence[JsonObject], model: str, attempt: int
+        self, run: TurnRun, messages: list[MessagePart], tools: Sequence[ToolPart], model: str, attempt: int
     ) -> ModelAnswer:
         number = len(run.transcript.answers)
         step = ModelStep(
@@ -208,7 +220,7 @@ class TurnLoop:
 
     async def _end_with_last_words(self, run: TurnRun, reason: str) -> Transition:
         """Let the model say one thing more, without tools, and end the turn."""
-        note: JsonObject = {"role": "user", "text": _LAST_WORDS.format(reason=reason)}
+        note = MessagePart(role="user", text=_LAST_WORDS.format(reason=reason))
         messages = [*run.history, *run.transcript.messages(), note]
         message_id = None
         try:

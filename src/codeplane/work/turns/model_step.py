@@ -1,22 +1,24 @@
 """One question to the model, its answer streamed into the thread."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Draft
-from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.json import JsonObject
+from codeplane.kernel.model_provider import Reasoning
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.redaction import Redactor
 from codeplane.work.items.kind import Door
+from codeplane.work.models.schema import CallRequest, MessagePart, ModelItem, ToolPart
 from codeplane.work.threads.events import ASSISTANT_TEXT, ASSISTANT_THINKING, MODEL_FELL_BACK
 from codeplane.work.turns.text_stream import TextStream
 from codeplane.work.turns.transcript import ModelAnswer, ToolRequest
 
 MODEL_CALL = "model.call"
-_REASONING = {"REASONING_OFF": "off", "REASONING_SUMMARY": "summary", "REASONING_RAW": "raw"}
+_REASONING: Mapping[str, Reasoning] = {"REASONING_OFF": "off", "REASONING_SUMMARY": "summary", "REASONING_RAW": "raw"}
 MakeDraft = Callable[[str, JsonObject], Draft]
 
 
@@ -48,23 +50,20 @@ class ModelStep:
         self._thinking: list[JsonObject] = []
         self._stream, self._thoughts = self._streams()
 
-    async def ask(self, *, model: str, messages: Sequence[JsonObject], tools: Sequence[JsonObject]) -> ModelAnswer:
+    async def ask(self, *, model: str, messages: Sequence[MessagePart], tools: Sequence[ToolPart]) -> ModelAnswer:
         """The model's answer; raises what the call ended with."""
-        arguments: dict[str, JsonValue] = {
-            "model": model,
-            "messages": list(messages),
-            "tools": list(tools),
-            "reasoning": _REASONING[self._reasoning],
-        }
-        finish: JsonObject = {}
+        request = CallRequest(
+            model=model, messages=tuple(messages), tools=tuple(tools), reasoning=_REASONING[self._reasoning]
+        )
+        finish = ModelItem(kind="finish")
         outcome: Outcome | None = None
-        stream = self._door.stream(MODEL_CALL, arguments, self._caller)
+        stream = self._door.stream(MODEL_CALL, request, self._caller)
         async with aclosing(stream) as items:  # type: ignore[type-var]  # the conveyor returns a generator
             async for item in items:
                 if isinstance(item, Outcome):
                     outcome = item
-                else:
-                    finish = self._take(item.model_dump(mode="json")) or finish
+                elif isinstance(item, ModelItem):
+                    finish = self._take(item) or finish
         assert outcome is not None
         if outcome.error is not None:
             self._drop()
@@ -73,39 +72,38 @@ class ModelStep:
         self._stream.close()
         return self._answer(finish)
 
-    def _take(self, item: JsonObject) -> JsonObject | None:
+    def _take(self, item: ModelItem) -> ModelItem | None:
         """Take one item of the stream; returns the last one, which has the usage."""
-        match item["kind"]:
+        match item.kind:
             case "text":
                 self._thoughts.close()
-                self._text.append(str(item["delta"]))
-                self._stream.add(str(item["delta"]))
+                self._text.append(item.delta or "")
+                self._stream.add(item.delta or "")
             case "thinking":
                 self._think(item)
             case "tool_call":
                 self._tools.append(
-                    ToolRequest(tool_call_id=str(item["id"]), name=str(item["name"]), arguments=str(item["arguments"]))
+                    ToolRequest(tool_call_id=item.id or "", name=item.name or "", arguments=item.arguments or "")
                 )
             case "retry":
                 # What came before is superseded: it goes on under a segment of its own.
                 self._restart()
             case "fallback":
                 self._restart()
-                fell_back: JsonObject = {"from": item["from"], "to": item["to"], "reason": item["reason"]}
+                fell_back: JsonObject = {"from": item.from_, "to": item.to, "reason": item.reason}
                 self._log.append_soon([self._draft(MODEL_FELL_BACK, fell_back)])
             case "finish":
-                kept = item.get("thinking")
-                self._thinking = [part for part in kept if isinstance(part, dict)] if isinstance(kept, list) else []
+                self._thinking = [part.model_dump(mode="json") for part in item.thinking or ()]
                 return item
         return None
 
-    def _think(self, item: JsonObject) -> None:
+    def _think(self, item: ModelItem) -> None:
         """Show reasoning as it is given: a summary, every word, or only how much there was."""
-        if not item.get("redacted"):
-            self._thoughts.add(str(item["delta"]))
+        if not item.redacted:
+            self._thoughts.add(item.delta or "")
             return
-        seconds = int(str(item.get("duration_ms") or 0)) / 1000
-        shown = f"thought for {seconds:.1f} s ({item.get('characters')} characters)"
+        seconds = (item.duration_ms or 0) / 1000
+        shown = f"thought for {seconds:.1f} s ({item.characters} characters)"
         self._emit(ASSISTANT_THINKING, {"delta": shown, "redacted": True, "visibility": self._reasoning})
 
     def _emit_thought(self, text: str) -> bool:
@@ -136,19 +134,14 @@ class ModelStep:
         """The ways of text and of reasoning into the thread."""
         return TextStream(self._emit_text, self._redactor), TextStream(self._emit_thought, self._redactor)
 
-    def _answer(self, finish: JsonObject) -> ModelAnswer:
-        cost = finish.get("cost_usd")
+    def _answer(self, finish: ModelItem) -> ModelAnswer:
         return ModelAnswer(
             text="".join(self._text).strip("\n"),
             tools=tuple(self._tools),
             thinking=tuple(self._thinking),
-            model=str(finish.get("model") or ""),
-            reason=str(finish.get("reason") or "stop"),
-            input_tokens=_count(finish, "input_tokens"),
-            output_tokens=_count(finish, "output_tokens"),
-            cost_micros=round(float(str(cost)) * 1_000_000) if cost is not None else 0,
+            model=finish.model or "",
+            reason=finish.reason or "stop",
+            input_tokens=finish.input_tokens or 0,
+            output_tokens=finish.output_tokens or 0,
+            cost_micros=round(finish.cost_usd * 1_000_000) if finish.cost_usd is not None else 0,
         )
-
-
-def _count(finish: JsonObject, name: str) -> int:
-    return int(str(finish.get(name) or 0))

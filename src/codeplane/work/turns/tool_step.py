@@ -14,6 +14,7 @@ from codeplane.kernel.errors import ApprovalPending, CodePlaneError
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.schema import input_schema
 from codeplane.work.items.kind import Door
+from codeplane.work.models.schema import ToolPart
 from codeplane.work.turns.transcript import ModelAnswer, ToolRequest
 
 # Families that turns are made of; a model cannot call them from within one.
@@ -50,10 +51,10 @@ class Toolbox:
         }
 
     @cached_property
-    def described(self) -> tuple[JsonObject, ...]:
+    def described(self) -> tuple[ToolPart, ...]:
         """The tools as a model is shown them, made once: every question of a turn sends them."""
         return tuple(
-            {"name": name, "description": found.description, "parameters": input_schema(found)}
+            ToolPart(name=name, description=found.description, parameters=input_schema(found))
             for name, found in self._tools.items()
         )
 

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.errors import ResultGone
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.ports import Payloads
+from codeplane.work.models.schema import MessagePart, ThinkingPart, ToolCallPart
 from codeplane.work.threads.store import Entry
 
 # Providers refuse longer ids when they get them back.
@@ -29,7 +31,8 @@ class ToolRequest:
         return {"id": self.tool_call_id, "name": self.name, "arguments": self.arguments}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Without slots, as what a tool answered: each is a message of every later question, made and checked once.
+@dataclass(frozen=True, kw_only=True)
 class ModelAnswer:
     """One answer of the model: text, tools to call, or both."""
 
@@ -52,6 +55,18 @@ class ModelAnswer:
             "model": self.model,
         }
 
+    @cached_property
+    def message(self) -> MessagePart:
+        """The answer as a message for the model."""
+        return MessagePart(
+            role="assistant",
+            text=self.text,
+            tool_calls=tuple(
+                ToolCallPart(id=tool.tool_call_id, name=tool.name, arguments=tool.arguments) for tool in self.tools
+            ),
+            thinking=tuple(ThinkingPart.model_validate(part) for part in self.thinking),
+        )
+
     @classmethod
     def from_json(cls, values: JsonObject) -> "ModelAnswer":
         """The answer that `to_json` wrote."""
@@ -69,7 +84,7 @@ class ModelAnswer:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ToolAnswer:
     """What a tool answered, as the model is shown it."""
 
@@ -79,6 +94,11 @@ class ToolAnswer:
     def to_json(self) -> JsonObject:
         """The answer as it is sealed."""
         return {"tool_call_id": self.tool_call_id, "text": self.text}
+
+    @cached_property
+    def message(self) -> MessagePart:
+        """The answer as a message for the model."""
+        return MessagePart(role="tool", text=self.text, tool_call_id=self.tool_call_id)
 
 
 @dataclass(slots=True)
@@ -110,14 +130,14 @@ class Transcript:
             tools.append(replace(tool, tool_call_id=unique))
         return replace(answer, tools=tuple(tools))
 
-    def messages(self) -> list[JsonObject]:
+    def messages(self) -> list[MessagePart]:
         """The turn as further messages for the model."""
-        messages: list[JsonObject] = []
+        messages: list[MessagePart] = []
         for answer in self.answers:
-            messages.append(assistant_message(answer))
+            messages.append(answer.message)
             for tool in answer.tools:
                 if (result := self.results.get(tool.tool_call_id)) is not None:
-                    messages.append({"role": "tool", "text": result.text, "tool_call_id": tool.tool_call_id})
+                    messages.append(result.message)
         return messages
 
 
@@ -127,16 +147,6 @@ def _unused_id(wanted: str, used: set[str]) -> str:
     if len(wanted) <= _MAX_ID and wanted not in used:
         return wanted
     return next(candidate for candidate in candidates if candidate not in used)
-
-
-def assistant_message(answer: ModelAnswer) -> JsonObject:
-    """An answer as a message for the model."""
-    message: JsonObject = {"role": "assistant", "text": answer.text}
-    if answer.tools:
-        message["tool_calls"] = [tool.to_json() for tool in answer.tools]
-    if answer.thinking:
-        message["thinking"] = list(answer.thinking)
-    return message
 
 
 class TranscriptStore:

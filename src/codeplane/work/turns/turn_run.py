@@ -9,6 +9,7 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.work.items.item import WorkItem
 from codeplane.work.items.kind import WorkRun
+from codeplane.work.models.schema import MessagePart
 from codeplane.work.threads.events import thread_draft
 from codeplane.work.threads.thread import Turn
 from codeplane.work.turns.budget import TurnBudget
@@ -40,7 +41,7 @@ class TurnRun:
     interrupt: asyncio.Event
     toolbox: Toolbox
     transcript: Transcript
-    history: tuple[JsonObject, ...]
+    history: tuple[MessagePart, ...]
     # Steps that were begun, to number them; tool calls that were answered, and the tokens of their answers.
     steps: int
     tool_steps: int
