@@ -1,11 +1,14 @@
 """Threads and turns: what runs them, and their operations."""
 
 import asyncio
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.ports import Payloads
+from codeplane.kernel.redaction import Redactor
 from codeplane.vectors.token_count import TOKENIZER, count_tokens
 from codeplane.wiring.foundation import Foundation
 from codeplane.work.items.engine import WorkEngine
@@ -50,7 +53,7 @@ class Conversations:
         context = ContextBuilder(
             store=store,
             transcripts=transcripts,
-            instructions=lambda: asyncio.to_thread(_instructions, root),
+            instructions=lambda: asyncio.to_thread(_instructions, root, foundation.outward),
             count_tokens=count_tokens,
             context_tokens=config.context_tokens,
         )
@@ -149,13 +152,14 @@ class Conversations:
         )
 
 
-def _instructions(root: Path) -> str:
-    """What the repository says to agents; empty when there is no such file in it."""
-    path = root / _INSTRUCTIONS
+def _instructions(root: Path, redactor: Redactor) -> str:
+    """What the repository says to agents, without secrets; empty when there is no such file in it."""
     try:
-        if path.is_symlink() or not path.is_file():
-            return ""
-        with path.open("rb") as file:
-            return file.read(_MAX_BYTES).decode("utf-8", "replace")
+        descriptor = os.open(root / _INSTRUCTIONS, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            is_plain = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            text = file.read(_MAX_BYTES).decode("utf-8", "replace") if is_plain else ""
     except OSError:
         return ""
+    # It leaves for models, perhaps on other machines.
+    return redactor.text(text)

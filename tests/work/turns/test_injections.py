@@ -12,7 +12,7 @@ from tests.trust.approvals.agent_calls import result
 from tests.trust.untrusted.engine import SearchEngine, search_engine
 from tests.work.turns.conversation import Conversation, conversing
 from tests.work.turns.injections import INJECTIONS, PAUSED, REFUSED_TOOL, Injection, Obedient
-from tests.work.turns.scripted_model import ScriptedModel
+from tests.work.turns.scripted_model import ScriptedModel, text
 
 pytestmark = requirement("TURN-06")
 
@@ -107,3 +107,20 @@ async def test_the_same_model_does_what_is_allowed(tmp_path: Path) -> None:
             _set_up(repo, engine, harmless)
             assert await _obey(thread, model, harmless) == "ok"
             assert (repo / "a.txt").read_text() == "x\n"
+
+
+@requirement("TRUST-51")
+async def test_the_instructions_of_a_repository_are_shown_without_secrets(tmp_path: Path) -> None:
+    """They leave for a model, perhaps on another machine, as tools' answers and messages do."""
+    value = "Gr4pe-Ju1ce-Xy99"
+    repo = make_repo(tmp_path / "shop", {".env": f"DB_PASSWORD={value}\n", "AGENTS.md": f"Log in with {value}.\n"})
+    model = ScriptedModel(text("Done."))
+    async with conversing(repo, model) as thread:
+        await thread.send("Set it up")
+        (repo / "AGENTS.md").unlink()
+        (tmp_path / "outside.txt").write_text(OUTSIDE)
+        (repo / "AGENTS.md").symlink_to(tmp_path / "outside.txt")
+        await thread.send("And again")
+    first, second = (str(asked.messages) for asked in model.asked)
+    assert "Log in with [redacted]." in first and value not in first
+    assert OUTSIDE not in second and "The repository says" not in second
