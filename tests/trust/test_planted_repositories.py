@@ -3,6 +3,8 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from codeplane.kernel.json import JsonValue
 from tests.git.desk import simple
 from tests.git.test_guarded_programs import SECRET, Guarded, needs_bubblewrap
@@ -42,6 +44,39 @@ async def test_a_folder_inside_is_read_without_running_what_it_names(tmp_path: P
         status = await opened.conveyor.call("git.status", {"workspace": "nested"}, AGENT)
         assert "f.txt" in status.result_json
     assert not mark.exists()
+
+
+def _fetching_trap(folder: Path, mark: Path) -> None:
+    """A partial clone that lacks a `.gitignore`, and runs something to fetch it as soon as git lists its files."""
+    far = make_repo(folder.parent / f"{folder.name}-far", {"a.txt": "a\n", "d/.gitignore": "x\n", "d/b.txt": "b\n"})
+    for name in ("allowFilter", "allowAnySHA1InWant"):
+        git(far, "config", f"uploadpack.{name}", "true")
+    git(folder.parent, "clone", "--quiet", "--filter=blob:none", "--sparse", f"file://{far}", str(folder))
+    git(folder, "config", "remote.origin.uploadpack", f"touch '{mark}'; git-upload-pack")
+    (folder / "d").mkdir()
+    (folder / "d" / "new.txt").write_text("new\n")
+
+
+@pytest.mark.parametrize("place", ["a submodule", "attached"])
+async def test_listing_files_fetches_nothing_and_runs_no_program_for_it(tmp_path: Path, place: str) -> None:
+    """Tests of an agent can put a repository where a submodule was not checked out."""
+    repo, mark = make_repo(tmp_path / "shop", MAIN), tmp_path / "ran"
+    _fetching_trap(tmp_path / "trap", mark)
+    commit = git(tmp_path / "trap", "rev-parse", "HEAD").strip()
+    if place == "a submodule":
+        (repo / ".gitmodules").write_text('[submodule "lib"]\n\tpath = lib\n\turl = https://example.org/lib\n')
+        git(repo, "update-index", "--add", "--cacheinfo", f"160000,{commit},lib")
+        git(repo, "commit", "--quiet", "--message", "lib")
+    shutil.copytree(tmp_path / "trap", repo / "lib", symlinks=True)
+    async with plane(repo) as opened:
+        if place == "attached":
+            assert (await opened.conveyor.call("workspace.attach", {"path": "lib"}, OWNER)).error is None
+        listed = await opened.conveyor.call("search", {"query": "shop", "mode": "literal"}, AGENT)
+        assert listed.error is None and "README.md" in listed.result_json
+    assert not mark.exists()
+    # Git by itself runs it.
+    git(repo / "lib", "ls-files", "--others", "--exclude-standard")
+    assert mark.exists()
 
 
 async def test_a_work_tree_whose_git_folder_was_replaced_is_not_entered(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ import os
 import subprocess
 from pathlib import Path
 
+from codeplane.disk.git_variables import NO_FETCH
 from codeplane.disk.program_path import path_outside
 from codeplane.kernel.errors import NotFound, StorageFailed
 
 _TIMEOUT_SEC = 120.0
+_PARTIAL_HINT = "this partial clone lacks files that say what git ignores: git fetch --refetch --no-filter"
 _KEPT = (
     *("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT"),
     # Whose agents sign and open doors.
@@ -58,14 +60,14 @@ class GitCli:
 
     def _run(self, *arguments: str) -> bytes:
         # A folder's own settings can name a program to ask for changes; listing its files must not run it, nor take the
-        # work tree for a git folder.
+        # work tree for a git folder, nor fetch from where they say.
         settings = ("core.quotepath=off", "core.fsmonitor=false", "safe.bareRepository=explicit")
         command = ["git", *(word for setting in settings for word in ("-c", setting)), *arguments]
         try:
             done = subprocess.run(
                 command,
                 cwd=self._root,
-                env=clean_environment(*self._outside),
+                env=clean_environment(*self._outside) | NO_FETCH,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_TIMEOUT_SEC,
@@ -77,5 +79,6 @@ class GitCli:
             raise StorageFailed(f"git {arguments[0]} took longer than {_TIMEOUT_SEC:.0f} s") from error
         if done.returncode != 0:
             message = done.stderr.decode(errors="replace").strip()[:500]
-            raise StorageFailed(f"git {arguments[0]} failed: {message}", hint="check the repository: git status")
+            hint = _PARTIAL_HINT if "promisor" in message else "check the repository: git status"
+            raise StorageFailed(f"git {arguments[0]} failed: {message}", hint=hint)
         return done.stdout

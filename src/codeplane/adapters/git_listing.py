@@ -4,6 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from codeplane.disk.git_variables import NO_FETCH
 from codeplane.disk.program_path import path_outside
 
 _TIMEOUT_SEC = 30.0
@@ -38,7 +39,7 @@ def _list(root: Path, command: str, paths: list[Path]) -> list[bytes]:
         output = subprocess.run(
             ["git", *settings, command, *options, *names],
             cwd=root,
-            env=environment,
+            env=environment | NO_FETCH,
             capture_output=True,
             timeout=_TIMEOUT_SEC,
             check=True,

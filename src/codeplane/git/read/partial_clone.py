@@ -3,19 +3,18 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from codeplane.disk.git_variables import NO_FETCH, NO_LAZY_FETCH
 from codeplane.kernel.errors import GitRefused
 
-# Git knows the first since 2.44 and some earlier patch releases. The second works in every version, but hooks inherit
-# it, and they may fetch; so it is set in partial clones only.
-LOCAL = {"GIT_NO_LAZY_FETCH": "1"}
-_NO_TRANSPORT = {"GIT_ALLOW_PROTOCOL": "none"}
 MISSING_OBJECTS_HINT = "this partial clone lacks objects, and only git_fetch with complete=true brings them"
-_SIGNS = (b"promisor", b"partialclone")
+# Or it says so in another file.
+_SIGNS = (b"promisor", b"partialclone", b"[include")
 
 
 def local_only(folder: Path) -> Mapping[str, str]:
     """Return environment variables that keep git from fetching missing objects."""
-    return LOCAL | _NO_TRANSPORT if is_partial(folder) else LOCAL
+    # Hooks inherit the variable that works in every version, and they may fetch; so it is set in partial clones only.
+    return NO_FETCH if is_partial(folder) else NO_LAZY_FETCH
 
 
 def is_partial(folder: Path) -> bool:

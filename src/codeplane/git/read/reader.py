@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeplane.disk.git_variables import NO_FETCH
 from codeplane.git.read.git_error import exit_reason
 from codeplane.git.read.repository import bare_repository_error, git_dir_of, open_error
 from codeplane.git.read.submodule_guard import skip_submodules
@@ -124,8 +125,7 @@ class GitReader:
             # A folder without a repository must not be read as part of the one around it.
             "GIT_CEILING_DIRECTORIES": str((self.root / folder).parent),
             # A partial clone would fetch missing objects, but reading must not use the network.
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_ALLOW_PROTOCOL": "none",
+            **NO_FETCH,
             **(env or {}),
         }
         command: list[str | bytes] = [

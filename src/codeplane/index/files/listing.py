@@ -8,6 +8,7 @@ from typing import Protocol
 from codeplane.disk.git_folders import git_folders
 from codeplane.index.files.ignore import IgnoreRules
 from codeplane.index.files.include import BEYOND, MAX_INCLUDED, NOTHING_INCLUDED, IncludeRules
+from codeplane.kernel.errors import StorageFailed
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
 SUBMODULE = 0o160000
@@ -92,7 +93,12 @@ def _from_git(root: Path, git_at: GitAt, *, prefix: str) -> tuple[list[str], lis
             tracked.append(prefix + path)
         elif (root / path / ".git").exists():
             # A submodule is a repository of its own; one that is not initialised has nothing to show.
-            inner = _from_git(root / path, git_at, prefix=f"{prefix}{path}/")
+            try:
+                inner = _from_git(root / path, git_at, prefix=f"{prefix}{path}/")
+            except StorageFailed:
+                # Others may have put a repository there that git cannot read; the rest of the files has to be listed.
+                apart.append(f"{prefix}{path}/")
+                continue
             for mine, theirs in zip((tracked, untracked, ignored, apart), inner, strict=True):
                 mine.extend(theirs)
     return tracked, untracked, ignored, apart

@@ -156,12 +156,13 @@ def _drop_recovery(root: Path) -> None:
 
 def _git(root: Path, *arguments: str, given: str = "") -> str:
     from codeplane.adapters.git_cli import clean_environment
+    from codeplane.disk.git_variables import NO_FETCH
 
     try:
         done = subprocess.run(
             ["git", "-c", "core.fsmonitor=false", *arguments],
             cwd=root,
-            env=clean_environment(),
+            env=clean_environment() | NO_FETCH,
             input=given,
             capture_output=True,
             text=True,
