@@ -286,6 +286,16 @@ def test_large_files_are_fetched_as_ever_but_offline(desk: Guarded) -> None:
         assert ("bwrap" in (desk.made.root / "first-smudge").read_text()) == is_offline
 
 
+@needs_bubblewrap
+def test_a_filter_alone_leaves_gits_folder_as_it_is(desk: Guarded) -> None:
+    """Where git-lfs is installed for the whole system, every repository has filters."""
+    desk.made.git("config", "filter.lfs.clean", "git-lfs clean -- %f")
+    folder = desk.made.root / ".git"
+    before = {entry.name for entry in folder.iterdir()}
+    run(desk.git.run("status"))
+    assert {entry.name for entry in folder.iterdir()} - before <= {"lfs"}
+
+
 @requirement("TRUST-63")
 @needs_bubblewrap
 def test_offline_no_other_machine_and_no_program_outside_is_reached(desk: Guarded, tmp_path: Path) -> None:

@@ -129,8 +129,9 @@ class GuardedPrograms:
             root=root,
             folder=folder,
             own=own,
-            fixed=fixed_places(root, folder, own) if is_any else (),
-            lfs=lfs_places(own) if has_lfs else (),
+            # For hooks: filters write nothing of git's folder but what is theirs.
+            fixed=fixed_places(root, folder, own) if names else (),
+            lfs=lfs_places(own) if names and has_lfs else (),
             written=tuple(dict.fromkeys((own, folder))),
             used=(named.hooks, Path(environment.get("HOME") or "/"), *_folders(environment.get("PATH", ""))),
             path=environment.get("PATH", "") if self.search_path(root, environment) else "",
