@@ -67,6 +67,27 @@ REQUIREMENTS = (
         source="002 §23.6",
         promise="cursors are opaque, bound to their question, short-lived and unforgeable",
     ),
+    Requirement(
+        id="TOOL-01",
+        source="design §10, issue 21",
+        promise="tools of MCP servers are operations ext.<server>.<tool>: through the door, untrusted, recorded",
+    ),
+    Requirement(
+        id="TOOL-02",
+        source="003 §8.6, design §10",
+        promise="a tool that nobody vouched for asks in every mode; trust is of this very definition, by people alone",
+    ),
+    Requirement(
+        id="TOOL-03",
+        source="design §10",
+        promise="servers come from the owner's settings alone, never from a file in the repository; their secrets are "
+        "sealed or from the environment, and in no record",
+    ),
+    Requirement(
+        id="TOOL-04",
+        source="design §10, issue 21",
+        promise="a hostile or broken server cannot run, read, reach or hold up more than the owner gave it",
+    ),
     Requirement(id="TRUST-05", source="design §7", promise="a repository cannot bring its own settings or token"),
     Requirement(
         id="KEY-01",

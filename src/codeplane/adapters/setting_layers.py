@@ -38,14 +38,15 @@ class SettingLayers:
         self._problems: list[SettingProblem] = []
 
     def add_document(self, document: Document, *, refused: Sequence[str] = ()) -> None:
-        """Take everything a file says; `refused` sections are not taken from it."""
+        """Take everything a file says; `refused` sections and settings are not taken from it."""
         value = document.value
         for name in refused:
-            if isinstance(value, dict) and name in value:
-                place = document.origin.at(document.line((name,)))
+            path = tuple(name.split("."))
+            if _holds(value, path):
+                place = document.origin.at(document.line(path))
                 text = "is not taken from a file in the repository: move it to ~/.config/codeplane/config.yaml"
                 self._problems.append(SettingProblem(place=place, key=name, text=text))
-                value = {key: item for key, item in value.items() if key != name}
+                value = _without(value, path)
         self._section(document, value, "", ())
 
     def add(self, origin: Origin, key: str, text: str) -> None:
@@ -131,3 +132,21 @@ class SettingLayers:
             place = given.document.origin.at(given.document.line((*given.path, *within)))
             text = describe_problem(item, self._keys.settings[key].item_keys)
             self._problems.append(SettingProblem(place=place, key=".".join(map(str, item["loc"])), text=text))
+
+
+def _holds(value: JsonValue, path: Sequence[str]) -> bool:
+    for name in path:
+        if not isinstance(value, dict) or name not in value:
+            return False
+        value = value[name]
+    return True
+
+
+def _without(value: JsonValue, path: Sequence[str]) -> JsonValue:
+    """The value without what is at a path in it."""
+    if not isinstance(value, dict):
+        return value
+    name, *rest = path
+    if not rest:
+        return {key: item for key, item in value.items() if key != name}
+    return {key: _without(item, rest) if key == name else item for key, item in value.items()}

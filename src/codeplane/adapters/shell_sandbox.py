@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from codeplane.adapters.bubblewrap import Bubblewrap
 from codeplane.adapters.linked_work_trees import git_files_inside
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.disk.program_path import path_outside
 
+WorkspaceAccess = Literal["none", "read", "write"]
 _PROBE_SEC = 20.0
 _TMPFS_BYTES = 512 * 1024 * 1024
 # No further user namespaces inside: with them come the kernel's less tried parts.
@@ -49,11 +51,28 @@ class ShellSandbox:
         """Return why the sandbox cannot be used here, or an empty text; tried once."""
         return self._inner.unavailable_reason()
 
-    def command(self, argv: Sequence[str], *, cwd: Path, network: bool) -> list[str]:
-        """Return the sandboxed command; its processes end with it or with us."""
-        words = self._inner.command(argv, cwd=cwd, enclosure=_Reach(root=self._root, network=network))
+    def command(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        network: bool,
+        workspace: WorkspaceAccess = "write",
+        readable: tuple[Path, ...] = (),
+        writable: tuple[Path, ...] = (),
+    ) -> list[str]:
+        """Return the sandboxed command; its processes end with it or with us.
+
+        `readable` and `writable` are folders beside the workspace.
+        """
+        reach = _Reach(root=self._root, network=network, tools=readable, writable=writable)
+        words = self._inner.command(argv, cwd=cwd, enclosure=reach)
         at = words.index("--chdir")
         options, rest = words[:at], words[at:]
+        if workspace != "write":
+            options = _without_writing(options, self._root, writable)
+        if workspace == "none":
+            options += ["--tmpfs", str(self._root)]
         # They say where work trees in here have their git folder, and git follows them, outside of any sandbox.
         for place in git_files_inside(self._root):
             options += ["--ro-bind-try", str(place), str(place)]
@@ -87,6 +106,18 @@ class ShellSandbox:
         except (OSError, subprocess.TimeoutExpired):
             return ""
         return done.stdout.decode(errors="replace")
+
+
+def _without_writing(options: Sequence[str], root: Path, writable: tuple[Path, ...]) -> list[str]:
+    """Return the options with the root, and what is mounted in it, read-only."""
+    words = list(options)
+    for at, option in enumerate(options):
+        if option != "--bind":
+            continue
+        target = Path(options[at + 2])
+        if (target == root or root in target.parents) and target not in writable:
+            words[at] = "--ro-bind"
+    return words
 
 
 def _with_size(option: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Settings from the command line, the environment and two YAML files, with their origins."""
 
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -10,6 +10,8 @@ from codeplane.adapters.changed_settings import ChangedSettings
 from codeplane.adapters.model_settings import NAME as MODELS_FILE
 from codeplane.adapters.provider_keys import load_provider_keys
 from codeplane.adapters.setting_layers import SettingLayers
+from codeplane.adapters.tool_secrets import SecretValues, load_tool_secrets
+from codeplane.adapters.tool_settings import NAME as TOOLS_FILE
 from codeplane.adapters.yaml_document import Document, Origin
 from codeplane.kernel.config import Config
 from codeplane.kernel.errors import ConfigInvalid
@@ -18,7 +20,7 @@ from codeplane.kernel.workspace import Workspace
 MAX_FILE_BYTES = 1024 * 1024
 ENV_PREFIX = "CODEPLANE__"
 _OPTION = "--set"
-_OWNERS_ALONE = ("models",)
+_OWNERS_ALONE = ("models", "mcp.servers", "tools")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,12 @@ class LoadedConfig:
     sources: tuple[str, ...]
     # Keys of model providers by name; settings name them and never hold them.
     provider_keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    # Likewise, what the placeholders in the settings of outside tools stand for.
+    tool_secrets: SecretValues = field(default_factory=SecretValues)
+    # Where the owner's own settings are, and their sealed secrets.
+    folder: Path | None = None
+    # Reads all of it again.
+    reload: "Callable[[], LoadedConfig] | None" = None
     # What tells of changes since; the files alone change, all else is this process's own.
     changed: ChangedSettings | None = None
 
@@ -78,7 +86,8 @@ def load_config(
         if (text := _read(path)) is not None:
             sources.append(str(path))
             document = Document.parse(text, Origin(name=str(path), is_file=True))
-            # Agents write files in the work tree: none of those may say where prompts and keys are sent.
+            # Agents write files in the work tree: none of those may say where prompts and keys are sent, or which
+            # programs are started.
             layers.add_document(document, refused=_OWNERS_ALONE if _is_inside(path, workspace.root) else ())
     for name, key in _variables(environ):
         layers.add(Origin(name=name, spell=_as_variable), key, environ[name])
@@ -88,24 +97,32 @@ def load_config(
             raise ConfigInvalid(f"--set {override}: no value is given", hint="write it as: --set server.port=8080")
         layers.add(Origin(name=_OPTION), key.strip(), value)
     config = layers.config()
-    changed = ChangedSettings(
-        in_force=config,
-        files=files,
-        read=lambda: (
-            load_config(
-                workspace=workspace, user_config=user_config, environ=environment, overrides=tuple(overrides)
-            ).config
-        ),
-    )
+
+    def reload() -> LoadedConfig:
+        return load_config(
+            workspace=workspace, user_config=user_config, environ=environment, overrides=tuple(overrides)
+        )
+
+    changed = ChangedSettings(in_force=config, files=files, read=lambda: reload().config)
     origins = MappingProxyType(layers.origins())
     folder = user_config.parent if user_config is not None and not _is_inside(user_config, workspace.root) else None
     keys = MappingProxyType(load_provider_keys(config.models, environ, folder))
-    return LoadedConfig(config=config, origins=origins, sources=tuple(sources), provider_keys=keys, changed=changed)
+    return LoadedConfig(
+        config=config,
+        origins=origins,
+        sources=tuple(sources),
+        provider_keys=keys,
+        tool_secrets=load_tool_secrets(config, environ, folder),
+        folder=folder,
+        reload=reload,
+        changed=changed,
+    )
 
 
 def _of_user(config: Path | None) -> list[Path]:
-    """The user's own files, the one that counts more last: what `cpl models` wrote, and what they write themselves."""
-    return [config.with_name(MODELS_FILE), config] if config is not None else []
+    """The user's own files, the one that counts more last: what `cpl models` and `cpl tools` wrote, and what they write
+    themselves."""
+    return [config.with_name(MODELS_FILE), config.with_name(TOOLS_FILE), config] if config is not None else []
 
 
 def _is_inside(path: Path, root: Path) -> bool:

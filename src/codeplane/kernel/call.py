@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 from pydantic import ValidationError
 
 from codeplane.kernel.actor import Actor, Caller, Progress
+from codeplane.kernel.config import ToolIdentity
 from codeplane.kernel.errors import CodePlaneError, ResultGone
 from codeplane.kernel.event import Correlation, Draft
 from codeplane.kernel.event_log import EventLog, EventScope
@@ -113,6 +114,13 @@ class Operation:
             raise ResultGone(f"the result of {self.name} was written by another version") from error
 
 
+def identity_word(identity: ToolIdentity | None, actor: Actor) -> str:
+    """An identity in the words of the protocol; that of who calls where the operation has none."""
+    if identity is not None:
+        return f"IDENTITY_{identity.upper()}"
+    return "IDENTITY_USER" if actor.is_person else "IDENTITY_BOT"
+
+
 class Task(Protocol):
     """The unit of work a call is counted in."""
 
@@ -173,6 +181,11 @@ class Call:
             job_id=origin.job_id,
             work_id=origin.work_id,
         )
+
+    @property
+    def identity(self) -> str:
+        """Whose account the call acts with outside, in the words of the protocol."""
+        return identity_word(self.operation.mark.identity, self.actor)
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the caller how far the call has come."""

@@ -10,11 +10,12 @@ from pydantic import ConfigDict, GetJsonSchemaHandler, create_model, model_valid
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from codeplane.kernel.call import Call, Operation
+from codeplane.kernel.call import Call, Operation, PreviewMaker
+from codeplane.kernel.config import ToolIdentity
 from codeplane.kernel.declared_schema import DeclaredSchema
 from codeplane.kernel.errors import InvalidArgument, OperationGone
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
-from codeplane.kernel.operation import Budget, OperationMark, Request, Result, Risk
+from codeplane.kernel.operation import Assessment, Budget, OperationMark, Request, Result, Risk
 
 # The first part of every declared name, so that none is taken for one of ours.
 FAMILY = "ext"
@@ -62,9 +63,17 @@ class DeclaredResult(Result):
     content: JsonValue
     # Which program answered.
     source: str
+    is_error: bool = False
+    # How many bytes of the answer were left out.
+    cut_bytes: int = 0
 
     def text(self) -> str:
-        return self.content if isinstance(self.content, str) else dumps(self.content)
+        text = self.content if isinstance(self.content, str) else dumps(self.content)
+        more = f"\n[cut off: {self.cut_bytes} more bytes]" if self.cut_bytes else ""
+        return f"{'the tool reports an error: ' if self.is_error else ''}{text}{more}"
+
+    def unmet(self) -> str | None:
+        return "the tool reports an error" if self.is_error else None
 
     def untrusted_source(self) -> tuple[str, str] | None:
         return "tool", self.source
@@ -79,8 +88,15 @@ def declare(
     handler: DeclaredHandler,
     capability: str = "execute_tools",
     timeout_sec: float = 60.0,
+    toolset: str = "all",
+    identity: ToolIdentity | None = None,
+    assessment: Assessment | None = None,
+    preview: "PreviewMaker | None" = None,
 ) -> Operation:
-    """An operation of a name below `ext`, with a schema; InvalidArgument or SchemaRefused for what cannot be one."""
+    """An operation of a name below `ext`, with a schema; InvalidArgument or SchemaRefused for what cannot be one.
+
+    `assessment` says of every call of it what it would do.
+    """
     if len(name) > _MAX_NAME or not _NAME.fullmatch(name):
         raise InvalidArgument(f"{name[:_MAX_NAME]!r} is no name for it", hint=f"as in {FAMILY}.server.tool")
     text = description.strip()[:_MAX_DESCRIPTION]
@@ -98,9 +114,10 @@ def declare(
             risk=risk,
             budget=Budget.NONE if risk is Risk.READ else Budget.MUTATION,
             capability=capability,
-            toolset="all",
+            toolset=toolset,
             timeout_sec=timeout_sec,
             deprecated=None,
+            identity=identity,
         ),
         summary=text.partition("\n")[0],
         description=text,
@@ -108,8 +125,8 @@ def declare(
         result=DeclaredResult,
         streaming=False,
         handler=handle,
-        assess=None,
-        preview=None,
+        assess=None if assessment is None else lambda _call, _request: assessment,
+        preview=preview,
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from codeplane.kernel.config import ToolIdentity
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical, dumps
 
@@ -162,6 +163,8 @@ class OperationMark:
     deprecated: str | None
     # For people alone, whatever others hold or are granted.
     people: bool = False
+    # Whose account it acts with outside; None where that follows from who calls.
+    identity: ToolIdentity | None = None
 
     # What the decorators set on methods.
     MARK: ClassVar[str] = "__codeplane_operation__"

@@ -153,12 +153,15 @@ class Redactor:
     """
 
     def __init__(self, known: Iterable[str] = (), matcher: "Callable[[], SecretMatcher | None]" = lambda: None) -> None:
-        # The longest first: a secret that begins with another one must not leave its end behind.
-        self._known = tuple(
-            secret.encode("utf-8", "surrogatepass")
-            for secret in sorted({secret for secret in known if len(secret) >= _SHORTEST_KNOWN}, key=len, reverse=True)
-        )
+        self._known: tuple[bytes, ...] = ()
         self._matcher = matcher
+        self.learn(known)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Take these secrets out from now on, too."""
+        # The longest first: a secret that begins with another one must not leave its end behind.
+        known = {*self._known, *(secret.encode("utf-8", "surrogatepass") for secret in secrets)}
+        self._known = tuple(sorted((s for s in known if len(s) >= _SHORTEST_KNOWN), key=len, reverse=True))
 
     def text(self, text: str, *, assignments: bool = True) -> str:
         """The text without secrets; `assignments=False` leaves `password = …` alone, for text that is source code."""

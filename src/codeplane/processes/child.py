@@ -76,12 +76,12 @@ class Child:
         *,
         cwd: Path,
         env: Mapping[str, str],
-        given: bytes | None = None,
+        given: bytes | int | None = None,
         stdout: int = DEVNULL,
         stderr: int = DEVNULL,
         pass_fds: Sequence[int] = (),
     ) -> None:
-        """Start the process with `given` as its input; OSError when it cannot be started."""
+        """Start the process with `given` as its input, or PIPE for `into`; OSError when it cannot be started."""
         self._ended = asyncio.Event()
         with _stdin_file(given) as stdin, every_core():
             self._popen = subprocess.Popen(
@@ -106,6 +106,11 @@ class Child:
             self._popen.wait()
             self.close()
             raise
+
+    @property
+    def into(self) -> FileIO:
+        """The writing end of its input, which the caller closes; only with `given=PIPE`."""
+        return cast(FileIO, self._popen.stdin)
 
     @property
     def pid(self) -> int:
@@ -167,10 +172,10 @@ class Child:
 
 
 @contextmanager
-def _stdin_file(given: bytes | None) -> Iterator[int]:
+def _stdin_file(given: bytes | int | None) -> Iterator[int]:
     """The bytes as a file for stdin, so that no task has to feed them or wait for a child that does not read."""
-    if given is None:
-        yield DEVNULL
+    if not isinstance(given, bytes):
+        yield DEVNULL if given is None else given
         return
     with tempfile.TemporaryFile() as file:
         file.write(given)

@@ -40,6 +40,7 @@ def _draft(call: Call, assessment: Assessment, decision: str, reason: str, code:
         "reason": reason[:_MAX_REASONS],
         "code": code,
         "risk": assessment.risk.name,
+        "identity": call.identity,
         "policy_id": policy_id,
     }
     return Draft(

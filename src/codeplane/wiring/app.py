@@ -46,6 +46,7 @@ from codeplane.wiring.models import ModelsWiring
 from codeplane.wiring.observe import ObserveWiring
 from codeplane.wiring.part import House, Part, PlaneWiring, Section, Sweep
 from codeplane.wiring.repository import RepositoryWiring
+from codeplane.wiring.tools import ToolsWiring
 from codeplane.wiring.trust import TrustWiring
 from codeplane.wiring.work import WorkWiring
 from codeplane.wiring.workspaces import WorkspacesWiring
@@ -61,6 +62,7 @@ PLANES: tuple[type[PlaneWiring], ...] = (
     TrustWiring,
     ModelsWiring,
     WorkWiring,
+    ToolsWiring,
     DashboardWiring,
     ObserveWiring,
 )
@@ -91,6 +93,7 @@ class Plane:
     workspaces: Workspaces
     trust: TrustWiring
     work: WorkWiring
+    tools: ToolsWiring
     dashboard: DashboardWiring
     secrets: SecretFiles
     token: str
@@ -217,6 +220,7 @@ def _wire(foundation: Foundation, operations: Sequence[object]) -> Plane:
         workspaces=workspaces,
         trust=trust,
         work=house.plane(WorkWiring),
+        tools=house.plane(ToolsWiring),
         dashboard=house.plane(DashboardWiring),
         secrets=foundation.secrets,
         token=foundation.token,

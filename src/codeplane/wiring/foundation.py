@@ -11,6 +11,7 @@ from codeplane.adapters.file_replacement import storage_error
 from codeplane.adapters.hook_sandbox import HookSandbox
 from codeplane.adapters.pygit2_repo import GitRepo
 from codeplane.adapters.secret_files import EMPTY, SecretFiles
+from codeplane.adapters.tool_secrets import known_secrets
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.index.worker_process import Workers
 from codeplane.kernel.catalogue import Catalogue
@@ -104,7 +105,8 @@ class Foundation:
                 "not every value of a secrets file is left out of answers: there are too many", file=file
             ),
         )
-        known = [token, *start.loaded.provider_keys.values()]
+        tool_secrets = known_secrets(config, start.loaded.tool_secrets)
+        known = [token, *start.loaded.provider_keys.values(), *tool_secrets]
         redactor = Redactor(known=known)
         outward = Redactor(known=known, matcher=secrets.matcher)
         logs.redact(redactor)

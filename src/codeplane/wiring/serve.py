@@ -100,6 +100,7 @@ class Serving:
             logger = plane.logs.logger("codeplane")
             plane.index.start()
             plane.work.start_engine(plane.conveyor)
+            await plane.tools.start_servers()
             # Compiled in the background, so that the first call does not wait for it.
             settling = asyncio.ensure_future(asyncio.to_thread(plane.trust.policy.warm, _POLICY_SEC))
             listener = bind(self._config, self._workspace.root)

@@ -32,6 +32,7 @@ def of_call(
         "actor": {"kind": kind, "id": f"{kind}-1", "owner": "owner"},
         "operation": {"name": name, "family": name.partition(".")[0], "capability": "", "mutates": risk != "READ"},
         "risk": risk,
+        "identity": "IDENTITY_BOT",
         "effects": [],
         "paths": [],
         "remotes": [],

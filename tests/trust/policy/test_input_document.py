@@ -51,6 +51,7 @@ def test_everything_is_there() -> None:
             "mutates": True,
         },
         "risk": "EXFILTRATION",
+        "identity": "IDENTITY_BOT",
         "effects": ["it pushes"],
         "paths": ["a.py"],
         "remotes": ["https://example.org/a.git"],

@@ -78,7 +78,7 @@ def _creation_message(kind: str, payload: JsonObject) -> Message:
         **payload,
         "tool": payload.get("operation"),
         "risk_class": payload.get("risk"),
-        "identity": "IDENTITY_BOT" if bot else "IDENTITY_USER",
+        "identity": payload.get("identity") or ("IDENTITY_BOT" if bot else "IDENTITY_USER"),
         "deterministic_summary": payload.get("summary"),
         "preview": payload.get("body"),
     }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codeplane.kernel.actor import Actor, ActorKind, Origin
+from codeplane.kernel.call import identity_word
 from codeplane.kernel.call_record import EXPIRED_REASON, NO_PERSON, action_stream, refusal_status
 from codeplane.kernel.errors import OutcomeUnknown
 from codeplane.kernel.ids import digest
@@ -61,6 +62,8 @@ class Action:
     position: int
     # The work that the call is a step of.
     origin: Origin | None
+    # Whose account it acts with, in the words of the protocol.
+    identity: str
 
     @property
     def stream(self) -> str:
@@ -107,7 +110,7 @@ STATE_CONDITIONS = {
 COLUMNS = (
     "action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash, "
     "kind, summary, body, reasons, status, created_ns, expires_ns, session_id, task_id, call_id, decided_by, "
-    "decided_ns, reason, started, outcome, position, covers, origin"
+    "decided_ns, reason, started, outcome, position, covers, origin, identity"
 )
 
 
@@ -115,11 +118,12 @@ def action_from_row(row: Sequence[Cell]) -> Action:
     """The action in a row of the table."""
     (action_id, operation, actor_kind, actor_id, owner_id, surface, client, risk, key, arguments_hash, preview_hash,
      kind, summary, body, reasons, status, created_ns, expires_ns, session_id, task_id, call_id, decided_by,
-     decided_ns, reason, started, outcome, position, covers, origin) = row  # fmt: skip
+     decided_ns, reason, started, outcome, position, covers, origin, identity) = row  # fmt: skip
+    actor = Actor(kind=ActorKind(str(actor_kind)), actor_id=str(actor_id), owner_id=str(owner_id))
     return Action(
         action_id=str(action_id),
         operation=str(operation),
-        actor=Actor(kind=ActorKind(str(actor_kind)), actor_id=str(actor_id), owner_id=str(owner_id)),
+        actor=actor,
         surface=str(surface),
         client=_text(client),
         risk=Risk[str(risk)],
@@ -144,6 +148,8 @@ def action_from_row(row: Sequence[Cell]) -> Action:
         outcome=_text(outcome),
         position=int(str(position)),
         origin=None if origin is None else Origin.from_json(json.loads(str(origin))),
+        # Events of earlier versions do not have it.
+        identity=_text(identity) or identity_word(None, actor),
     )
 
 

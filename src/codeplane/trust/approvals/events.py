@@ -63,6 +63,7 @@ class ApprovalEvents:
             "surface": call.caller.surface,
             "client": call.caller.client,
             "risk": question.assessment.risk.name,
+            "identity": question.call.identity,
             "idempotency_key": call.idempotency_key,
             "arguments_hash": question.arguments_hash,
             "preview_hash": preview_hash(question),

@@ -10,7 +10,6 @@ from codeplane.kernel.operation import Request, Result, Risk
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.trust.approvals.action import Action, ActionStatus
 from codeplane.trust.approvals.remembered_answer import RememberedAnswer
-from codeplane.trust.people import is_person
 
 _NOUNS = {
     "git.push": "push",
@@ -108,7 +107,7 @@ class ActionView(Result):
             state=action.state,
             risk_class=action.risk.name,
             called=plain_noun(action.operation, action.risk),
-            identity="IDENTITY_USER" if is_person(action.actor) else "IDENTITY_BOT",
+            identity=action.identity,
             actor=str(action.actor),
             source=action.surface,
             source_id=action.task_id,

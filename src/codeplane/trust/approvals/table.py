@@ -15,7 +15,7 @@ class ActionTable:
     """One row for each action, updated by decisions and by the calls that execute it."""
 
     name: ClassVar[str] = "actions"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     tables: ClassVar[tuple[str, ...]] = ("actions",)
     types: ClassVar[frozenset[str]] = frozenset(
         {CREATED, APPROVED, REJECTED, EXPIRING, CALL_STARTED, CALL_FINISHED, RETENTION_APPLIED}
@@ -26,7 +26,7 @@ class ActionTable:
             client TEXT, risk TEXT, key TEXT, arguments_hash TEXT, preview_hash TEXT, kind TEXT, summary TEXT,
             body TEXT, reasons TEXT, status TEXT, created_ns INTEGER, expires_ns INTEGER, session_id TEXT,
             task_id TEXT, call_id TEXT, decided_by TEXT, decided_ns INTEGER, reason TEXT, started INTEGER,
-            outcome TEXT, position INTEGER, reminded INTEGER, covers TEXT, origin TEXT) WITHOUT ROWID""",
+            outcome TEXT, position INTEGER, reminded INTEGER, covers TEXT, origin TEXT, identity TEXT) WITHOUT ROWID""",
         "CREATE UNIQUE INDEX actions_key ON actions(owner_id, operation, key)",
         "CREATE INDEX actions_status ON actions(status, position)",
         "CREATE INDEX actions_position ON actions(position)",
@@ -60,7 +60,7 @@ def _insert(tables: Tables, event: Event) -> None:
     tables.execute(
         """INSERT OR IGNORE INTO actions VALUES (
             ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'PENDING', ?, ?, ?, ?, ?, NULL, NULL, NULL, 0, NULL, ?, 0,
-            ?, ?)""",
+            ?, ?, ?)""",
         (
             *(_cell(payload, name) for name in (
                 "action_id", "operation", "actor_kind", "actor_id", "owner_id", "surface", "client", "risk",
@@ -73,6 +73,7 @@ def _insert(tables: Tables, event: Event) -> None:
             event.position,
             _cell(payload, "covers"),
             dumps(payload["origin"]) if "origin" in payload else None,
+            _cell(payload, "identity"),
         ),
     )  # fmt: skip
 

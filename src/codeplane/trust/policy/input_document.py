@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from codeplane.kernel.actor import Actor
-from codeplane.kernel.call import Call, Operation
+from codeplane.kernel.call import Call, Operation, identity_word
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Assessment
 from codeplane.trust.policy.rego_source import CUT
@@ -95,6 +95,7 @@ def build_input(
             "mutates": operation.mutates,
         },
         "risk": assessment.risk.name,
+        "identity": identity_word(operation.mark.identity, actor),
         **lists,
         "arguments": bounded_arguments,
         "context": {

@@ -8,7 +8,7 @@ from typing import NamedTuple, get_args
 
 from codeplane.kernel.actor import ActorKind
 from codeplane.kernel.catalogue import Catalogue
-from codeplane.kernel.config import Capability
+from codeplane.kernel.config import Capability, ToolIdentity
 from codeplane.kernel.declared_operation import FAMILY
 from codeplane.kernel.operation import Kind, Risk
 from codeplane.trust.policy.rego_source import COMMENT_OR_STRING, CUT
@@ -20,7 +20,7 @@ _ORIGIN = ("context", "origin")
 _MODES = ("automatic", "trust", "always")
 # The fields at each place of the input; a place that is not listed may have any.
 FIELDS: Mapping[tuple[str, ...], tuple[str, ...]] = {
-    (): ("actor", "operation", "risk", *_LISTS, "arguments", "context", CUT),
+    (): ("actor", "operation", "risk", "identity", *_LISTS, "arguments", "context", CUT),
     ("actor",): ("kind", "id", "owner"),
     ("operation",): ("name", "family", "capability", "mutates"),
     ("context",): (
@@ -67,6 +67,7 @@ class InputVocabulary:
         values: dict[tuple[str, ...], tuple[str, ...]] = {
             ("actor", "kind"): tuple(ActorKind),
             ("risk",): tuple(Risk.__members__),
+            ("identity",): tuple(f"IDENTITY_{word.upper()}" for word in get_args(ToolIdentity)),
             ("kinds", _ANY): get_args(Kind),
             ("context", "mode"): _MODES,
             (*_GRANT, "approval_mode"): _MODES,

@@ -192,6 +192,7 @@ class PolicyOperations:
             "actor": {"kind": kind, "id": kind, "owner": "owner"},
             "operation": {"name": "", "family": "", "capability": "", "mutates": True},
             "risk": risk,
+            "identity": "IDENTITY_USER" if kind in ("owner", "device") else "IDENTITY_BOT",
             "effects": [],
             "paths": [],
             "remotes": [],

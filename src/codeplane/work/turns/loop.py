@@ -8,6 +8,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from codeplane.kernel.actor import Actor
+from codeplane.kernel.call import identity_word
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import TurnsConfig
@@ -320,7 +321,7 @@ class TurnLoop:
             "tool_name": tool.name,
             "args": arguments if len(text) <= _MAX_SHOWN else {"bytes": len(text)},
             "risk_class": operation.mark.risk.name if operation is not None else Risk.READ.name,
-            "identity": "IDENTITY_BOT",
+            "identity": identity_word(operation.mark.identity if operation is not None else None, run.actor),
         }
 
     async def _answer_from_index(self, run: TurnRun) -> Transition | None:

@@ -1,0 +1,1 @@
+"""Tools of other programs as operations: their servers, what they may do, and who says so."""
