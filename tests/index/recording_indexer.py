@@ -9,7 +9,7 @@ from codeplane.index.content import ContentFile
 from codeplane.index.index_changes import Changes
 from codeplane.index.indexer import Indexer
 from codeplane.index.snapshot import IndexedFile, Snapshot
-from codeplane.kernel.clock import SystemClock
+from codeplane.kernel.clock import Clock, SystemClock
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -23,6 +23,7 @@ class RecordingIndexer(Indexer):
         home: Path,
         saw: Callable[[ContentFile, IndexedFile], None] = lambda content, known: None,
         max_file_bytes: int = MAX_FILE_BYTES,
+        clock: Clock | None = None,
     ) -> None:
         self.told: list[tuple[int, Changes]] = []
         home.mkdir(parents=True, exist_ok=True)
@@ -31,7 +32,7 @@ class RecordingIndexer(Indexer):
             home=home,
             git_at=GitCli,
             repo=GitRepo(root),
-            clock=SystemClock(),
+            clock=clock or SystemClock(),
             max_file_bytes=max_file_bytes,
             published=self._tell,
             saw=saw,

@@ -11,6 +11,7 @@ from pathlib import Path
 from codeplane.index.change_log import ChangeLog
 from codeplane.index.content import ContentFile
 from codeplane.index.content_reader import ContentReader
+from codeplane.index.emptied_files import EmptiedFiles
 from codeplane.index.files.file import identity_of
 from codeplane.index.files.file_clock import FileClock
 from codeplane.index.files.ignore import says_what_belongs
@@ -70,6 +71,7 @@ class Indexer:
         self._generation = 0
         self._snapshot: Snapshot | None = None
         self._log = ChangeLog()
+        self._emptied = EmptiedFiles(clock)
         self.last_reconcile: ReconcileRecord | None = None
 
     @property
@@ -126,9 +128,9 @@ class Indexer:
             return self._update_or_rebuild(paths, None)
 
     def find_changed(self, snapshot: Snapshot, paths: Iterable[str]) -> list[str]:
-        """The paths whose stamp on disk differs from the snapshot's."""
+        """The paths whose stamp on disk differs from the snapshot's, and files that were empty there for a moment."""
         different = []
-        for path in paths:
+        for path in dict.fromkeys((*paths, *self._emptied.recent(snapshot))):
             known = snapshot.files.get(path)
             if known is None or self._reader.stamp_of(path) != known.stamp:
                 different.append(path)
@@ -241,6 +243,7 @@ class Indexer:
                 touched.append(file_read)
             else:
                 changed.append(file_read)
+        self._emptied.note(snapshot, changed)
         replaced = dict.fromkeys((*removed, *(file.path for file in (*touched, *changed))))
         gone = [files[path] for path in replaced if path in files]
         state = snapshot.state_with(gone, (*touched, *changed))
