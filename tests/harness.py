@@ -103,7 +103,7 @@ class Server:
         assert facts is not None
         return OwnerClient(self.workspace, facts)
 
-    def call(self, operation: str, **arguments: object) -> JsonObject:
+    def call(self, operation: str, /, **arguments: object) -> JsonObject:
         """The envelope of one call by the owner."""
         return self.client().call(operation, arguments)  # type: ignore[arg-type]  # tests pass plain JSON values
 

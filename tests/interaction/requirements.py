@@ -1591,6 +1591,26 @@ REQUIREMENTS = (
         source="003 §8.11",
         promise="what a thread remembers can be read, and written by people alone; later turns are shown it",
     ),
+    Requirement(
+        id="SKILL-01",
+        source="003 §8.12",
+        promise="skills in the public SKILL.md format are found in the repository and at home, bounded, without links",
+    ),
+    Requirement(
+        id="SKILL-02",
+        source="003 §8.12",
+        promise="a turn is given a skill only when it is chosen and trusted by its hash; a skill only narrows tools",
+    ),
+    Requirement(
+        id="SKILL-03",
+        source="003 §8.12",
+        promise="people see, trust and distrust skills, and decide proposals, at the terminal and in the browser",
+    ),
+    Requirement(
+        id="PROPOSAL-01",
+        source="003 §8.12",
+        promise="skills, policies, grants, schedules, budgets can be proposed; none holds until the owner applies it",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

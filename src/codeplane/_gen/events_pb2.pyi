@@ -37,7 +37,7 @@ class WatchRequest(_message.Message):
     def __init__(self, stream: _Optional[str] = ..., from_sequence: _Optional[int] = ..., streams: _Optional[_Mapping[str, int]] = ..., types: _Optional[_Iterable[str]] = ..., from_position: _Optional[int] = ..., from_now: _Optional[bool] = ..., heartbeat_ms: _Optional[int] = ...) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("event_id", "thread_id", "job_id", "turn_id", "sequence", "occurred_at", "source", "content_trust", "stream", "position", "type", "schema", "actor", "session_id", "call_id", "task_id", "data", "tool_execution_started", "tool_execution_output_delta", "tool_execution_finished", "policy_decision_made", "proposed_action_created", "proposed_action_status_changed", "idempotency_conflict", "audit_event_recorded", "notification_queued", "heartbeat", "stream_gap")
+    __slots__ = ("event_id", "thread_id", "job_id", "turn_id", "sequence", "occurred_at", "source", "content_trust", "stream", "position", "type", "schema", "actor", "session_id", "call_id", "task_id", "data", "tool_execution_started", "tool_execution_output_delta", "tool_execution_finished", "policy_decision_made", "proposed_action_created", "proposed_action_status_changed", "idempotency_conflict", "audit_event_recorded", "notification_queued", "artifact_created", "skill_proposal_created", "self_improvement_proposal_created", "heartbeat", "stream_gap")
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     THREAD_ID_FIELD_NUMBER: _ClassVar[int]
     JOB_ID_FIELD_NUMBER: _ClassVar[int]
@@ -64,6 +64,9 @@ class Event(_message.Message):
     IDEMPOTENCY_CONFLICT_FIELD_NUMBER: _ClassVar[int]
     AUDIT_EVENT_RECORDED_FIELD_NUMBER: _ClassVar[int]
     NOTIFICATION_QUEUED_FIELD_NUMBER: _ClassVar[int]
+    ARTIFACT_CREATED_FIELD_NUMBER: _ClassVar[int]
+    SKILL_PROPOSAL_CREATED_FIELD_NUMBER: _ClassVar[int]
+    SELF_IMPROVEMENT_PROPOSAL_CREATED_FIELD_NUMBER: _ClassVar[int]
     HEARTBEAT_FIELD_NUMBER: _ClassVar[int]
     STREAM_GAP_FIELD_NUMBER: _ClassVar[int]
     event_id: str
@@ -92,9 +95,12 @@ class Event(_message.Message):
     idempotency_conflict: IdempotencyConflict
     audit_event_recorded: AuditEventRecorded
     notification_queued: NotificationQueued
+    artifact_created: ArtifactCreated
+    skill_proposal_created: SkillProposalCreated
+    self_improvement_proposal_created: SelfImprovementProposalCreated
     heartbeat: Heartbeat
     stream_gap: StreamGap
-    def __init__(self, event_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., job_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., sequence: _Optional[int] = ..., occurred_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[_Union[_types_pb2.EventSource, str]] = ..., content_trust: _Optional[_Union[_types_pb2.ContentTrust, str]] = ..., stream: _Optional[str] = ..., position: _Optional[int] = ..., type: _Optional[str] = ..., schema: _Optional[int] = ..., actor: _Optional[str] = ..., session_id: _Optional[str] = ..., call_id: _Optional[str] = ..., task_id: _Optional[str] = ..., data: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., tool_execution_started: _Optional[_Union[ToolExecutionStarted, _Mapping]] = ..., tool_execution_output_delta: _Optional[_Union[ToolExecutionOutputDelta, _Mapping]] = ..., tool_execution_finished: _Optional[_Union[ToolExecutionFinished, _Mapping]] = ..., policy_decision_made: _Optional[_Union[PolicyDecisionMade, _Mapping]] = ..., proposed_action_created: _Optional[_Union[ProposedActionCreated, _Mapping]] = ..., proposed_action_status_changed: _Optional[_Union[ProposedActionStatusChanged, _Mapping]] = ..., idempotency_conflict: _Optional[_Union[IdempotencyConflict, _Mapping]] = ..., audit_event_recorded: _Optional[_Union[AuditEventRecorded, _Mapping]] = ..., notification_queued: _Optional[_Union[NotificationQueued, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., stream_gap: _Optional[_Union[StreamGap, _Mapping]] = ...) -> None: ...
+    def __init__(self, event_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., job_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., sequence: _Optional[int] = ..., occurred_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., source: _Optional[_Union[_types_pb2.EventSource, str]] = ..., content_trust: _Optional[_Union[_types_pb2.ContentTrust, str]] = ..., stream: _Optional[str] = ..., position: _Optional[int] = ..., type: _Optional[str] = ..., schema: _Optional[int] = ..., actor: _Optional[str] = ..., session_id: _Optional[str] = ..., call_id: _Optional[str] = ..., task_id: _Optional[str] = ..., data: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., tool_execution_started: _Optional[_Union[ToolExecutionStarted, _Mapping]] = ..., tool_execution_output_delta: _Optional[_Union[ToolExecutionOutputDelta, _Mapping]] = ..., tool_execution_finished: _Optional[_Union[ToolExecutionFinished, _Mapping]] = ..., policy_decision_made: _Optional[_Union[PolicyDecisionMade, _Mapping]] = ..., proposed_action_created: _Optional[_Union[ProposedActionCreated, _Mapping]] = ..., proposed_action_status_changed: _Optional[_Union[ProposedActionStatusChanged, _Mapping]] = ..., idempotency_conflict: _Optional[_Union[IdempotencyConflict, _Mapping]] = ..., audit_event_recorded: _Optional[_Union[AuditEventRecorded, _Mapping]] = ..., notification_queued: _Optional[_Union[NotificationQueued, _Mapping]] = ..., artifact_created: _Optional[_Union[ArtifactCreated, _Mapping]] = ..., skill_proposal_created: _Optional[_Union[SkillProposalCreated, _Mapping]] = ..., self_improvement_proposal_created: _Optional[_Union[SelfImprovementProposalCreated, _Mapping]] = ..., heartbeat: _Optional[_Union[Heartbeat, _Mapping]] = ..., stream_gap: _Optional[_Union[StreamGap, _Mapping]] = ...) -> None: ...
 
 class WatchThreadRequest(_message.Message):
     __slots__ = ("thread_id", "from_sequence", "heartbeat_ms")

@@ -26,7 +26,7 @@ from codeplane._gen import events_pb2 as codeplane_dot_v1_dot_events__pb2
 from codeplane._gen import types_pb2 as codeplane_dot_v1_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63odeplane/v1/turns.proto\x12\x0c\x63odeplane.v1\x1a\x19\x63odeplane/v1/events.proto\x1a\x18\x63odeplane/v1/types.proto\"\xf5\x02\n\x10StartTurnRequest\x12\x11\n\tthread_id\x18\x01 \x01(\t\x12\x19\n\x11\x63lient_message_id\x18\x02 \x01(\t\x12\x11\n\tuser_text\x18\x03 \x01(\t\x12+\n\nqueue_mode\x18\x04 \x01(\x0e\x32\x17.codeplane.v1.QueueMode\x12?\n\x14reasoning_visibility\x18\x05 \x01(\x0e\x32!.codeplane.v1.ReasoningVisibility\x12/\n\x0ctrigger_type\x18\x06 \x01(\x0e\x32\x19.codeplane.v1.TriggerType\x12\x19\n\x11trigger_source_id\x18\x07 \x01(\t\x12\x32\n\x10requested_budget\x18\x08 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x1c\n\x14resume_from_sequence\x18\t \x01(\x04\x12\x14\n\x0cheartbeat_ms\x18\n \x01(\r\"\xd2\x02\n\x0fSendTurnRequest\x12\x11\n\tthread_id\x18\x01 \x01(\t\x12\x19\n\x11\x63lient_message_id\x18\x02 \x01(\t\x12\x11\n\tuser_text\x18\x03 \x01(\t\x12+\n\nqueue_mode\x18\x04 \x01(\x0e\x32\x17.codeplane.v1.QueueMode\x12?\n\x14reasoning_visibility\x18\x05 \x01(\x0e\x32!.codeplane.v1.ReasoningVisibility\x12/\n\x0ctrigger_type\x18\x06 \x01(\x0e\x32\x19.codeplane.v1.TriggerType\x12\x19\n\x11trigger_source_id\x18\x07 \x01(\t\x12\x32\n\x10requested_budget\x18\x08 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x10\n\x08wait_sec\x18\n \x01(\x01\"\xd7\x01\n\x10SendTurnResponse\x12\x0f\n\x07turn_id\x18\x01 \x01(\t\x12\x17\n\x0fuser_message_id\x18\x02 \x01(\t\x12\x0e\n\x06status\x18\x03 \x01(\t\x12\x19\n\x11\x61ssistant_message\x18\x04 \x01(\t\x12\x1a\n\x12pending_action_ids\x18\x05 \x03(\t\x12\x15\n\rlast_sequence\x18\x06 \x01(\x04\x12\x1c\n\x14\x61ssistant_message_id\x18\x07 \x01(\t\x12\x0c\n\x04\x63ode\x18\x08 \x01(\t\x12\x0f\n\x07message\x18\t \x01(\t\"4\n\x11\x43\x61ncelTurnRequest\x12\x0f\n\x07turn_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"Z\n\x12\x43\x61ncelTurnResponse\x12\x0f\n\x07turn_id\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x0c\n\x04\x63ode\x18\x03 \x01(\t\x12\x15\n\rlast_sequence\x18\x04 \x01(\x04\x32\xf4\x01\n\x0cTurnsService\x12I\n\x08SendTurn\x12\x1d.codeplane.v1.SendTurnRequest\x1a\x1e.codeplane.v1.SendTurnResponse\x12H\n\tStartTurn\x12\x1e.codeplane.v1.StartTurnRequest\x1a\x19.codeplane.v1.ThreadEvent0\x01\x12O\n\nCancelTurn\x12\x1f.codeplane.v1.CancelTurnRequest\x1a .codeplane.v1.CancelTurnResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18\x63odeplane/v1/turns.proto\x12\x0c\x63odeplane.v1\x1a\x19\x63odeplane/v1/events.proto\x1a\x18\x63odeplane/v1/types.proto\"\x85\x03\n\x10StartTurnRequest\x12\x11\n\tthread_id\x18\x01 \x01(\t\x12\x19\n\x11\x63lient_message_id\x18\x02 \x01(\t\x12\x11\n\tuser_text\x18\x03 \x01(\t\x12+\n\nqueue_mode\x18\x04 \x01(\x0e\x32\x17.codeplane.v1.QueueMode\x12?\n\x14reasoning_visibility\x18\x05 \x01(\x0e\x32!.codeplane.v1.ReasoningVisibility\x12/\n\x0ctrigger_type\x18\x06 \x01(\x0e\x32\x19.codeplane.v1.TriggerType\x12\x19\n\x11trigger_source_id\x18\x07 \x01(\t\x12\x32\n\x10requested_budget\x18\x08 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x1c\n\x14resume_from_sequence\x18\t \x01(\x04\x12\x14\n\x0cheartbeat_ms\x18\n \x01(\r\x12\x0e\n\x06skills\x18\x0b \x03(\t\"\xe2\x02\n\x0fSendTurnRequest\x12\x11\n\tthread_id\x18\x01 \x01(\t\x12\x19\n\x11\x63lient_message_id\x18\x02 \x01(\t\x12\x11\n\tuser_text\x18\x03 \x01(\t\x12+\n\nqueue_mode\x18\x04 \x01(\x0e\x32\x17.codeplane.v1.QueueMode\x12?\n\x14reasoning_visibility\x18\x05 \x01(\x0e\x32!.codeplane.v1.ReasoningVisibility\x12/\n\x0ctrigger_type\x18\x06 \x01(\x0e\x32\x19.codeplane.v1.TriggerType\x12\x19\n\x11trigger_source_id\x18\x07 \x01(\t\x12\x32\n\x10requested_budget\x18\x08 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x10\n\x08wait_sec\x18\n \x01(\x01\x12\x0e\n\x06skills\x18\x0b \x03(\t\"\xd7\x01\n\x10SendTurnResponse\x12\x0f\n\x07turn_id\x18\x01 \x01(\t\x12\x17\n\x0fuser_message_id\x18\x02 \x01(\t\x12\x0e\n\x06status\x18\x03 \x01(\t\x12\x19\n\x11\x61ssistant_message\x18\x04 \x01(\t\x12\x1a\n\x12pending_action_ids\x18\x05 \x03(\t\x12\x15\n\rlast_sequence\x18\x06 \x01(\x04\x12\x1c\n\x14\x61ssistant_message_id\x18\x07 \x01(\t\x12\x0c\n\x04\x63ode\x18\x08 \x01(\t\x12\x0f\n\x07message\x18\t \x01(\t\"4\n\x11\x43\x61ncelTurnRequest\x12\x0f\n\x07turn_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"Z\n\x12\x43\x61ncelTurnResponse\x12\x0f\n\x07turn_id\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x0c\n\x04\x63ode\x18\x03 \x01(\t\x12\x15\n\rlast_sequence\x18\x04 \x01(\x04\x32\xf4\x01\n\x0cTurnsService\x12I\n\x08SendTurn\x12\x1d.codeplane.v1.SendTurnRequest\x1a\x1e.codeplane.v1.SendTurnResponse\x12H\n\tStartTurn\x12\x1e.codeplane.v1.StartTurnRequest\x1a\x19.codeplane.v1.ThreadEvent0\x01\x12O\n\nCancelTurn\x12\x1f.codeplane.v1.CancelTurnRequest\x1a .codeplane.v1.CancelTurnResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,15 +34,15 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'codeplane.v1.turns_pb2', _g
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_STARTTURNREQUEST']._serialized_start=96
-  _globals['_STARTTURNREQUEST']._serialized_end=469
-  _globals['_SENDTURNREQUEST']._serialized_start=472
-  _globals['_SENDTURNREQUEST']._serialized_end=810
-  _globals['_SENDTURNRESPONSE']._serialized_start=813
-  _globals['_SENDTURNRESPONSE']._serialized_end=1028
-  _globals['_CANCELTURNREQUEST']._serialized_start=1030
-  _globals['_CANCELTURNREQUEST']._serialized_end=1082
-  _globals['_CANCELTURNRESPONSE']._serialized_start=1084
-  _globals['_CANCELTURNRESPONSE']._serialized_end=1174
-  _globals['_TURNSSERVICE']._serialized_start=1177
-  _globals['_TURNSSERVICE']._serialized_end=1421
+  _globals['_STARTTURNREQUEST']._serialized_end=485
+  _globals['_SENDTURNREQUEST']._serialized_start=488
+  _globals['_SENDTURNREQUEST']._serialized_end=842
+  _globals['_SENDTURNRESPONSE']._serialized_start=845
+  _globals['_SENDTURNRESPONSE']._serialized_end=1060
+  _globals['_CANCELTURNREQUEST']._serialized_start=1062
+  _globals['_CANCELTURNREQUEST']._serialized_end=1114
+  _globals['_CANCELTURNRESPONSE']._serialized_start=1116
+  _globals['_CANCELTURNRESPONSE']._serialized_end=1206
+  _globals['_TURNSSERVICE']._serialized_start=1209
+  _globals['_TURNSSERVICE']._serialized_end=1453
 # @@protoc_insertion_point(module_scope)

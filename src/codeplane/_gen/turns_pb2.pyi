@@ -9,7 +9,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class StartTurnRequest(_message.Message):
-    __slots__ = ("thread_id", "client_message_id", "user_text", "queue_mode", "reasoning_visibility", "trigger_type", "trigger_source_id", "requested_budget", "resume_from_sequence", "heartbeat_ms")
+    __slots__ = ("thread_id", "client_message_id", "user_text", "queue_mode", "reasoning_visibility", "trigger_type", "trigger_source_id", "requested_budget", "resume_from_sequence", "heartbeat_ms", "skills")
     THREAD_ID_FIELD_NUMBER: _ClassVar[int]
     CLIENT_MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
     USER_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -20,6 +20,7 @@ class StartTurnRequest(_message.Message):
     REQUESTED_BUDGET_FIELD_NUMBER: _ClassVar[int]
     RESUME_FROM_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     HEARTBEAT_MS_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     thread_id: str
     client_message_id: str
     user_text: str
@@ -30,10 +31,11 @@ class StartTurnRequest(_message.Message):
     requested_budget: _events_pb2.TurnBudget
     resume_from_sequence: int
     heartbeat_ms: int
-    def __init__(self, thread_id: _Optional[str] = ..., client_message_id: _Optional[str] = ..., user_text: _Optional[str] = ..., queue_mode: _Optional[_Union[_types_pb2.QueueMode, str]] = ..., reasoning_visibility: _Optional[_Union[_types_pb2.ReasoningVisibility, str]] = ..., trigger_type: _Optional[_Union[_types_pb2.TriggerType, str]] = ..., trigger_source_id: _Optional[str] = ..., requested_budget: _Optional[_Union[_events_pb2.TurnBudget, _Mapping]] = ..., resume_from_sequence: _Optional[int] = ..., heartbeat_ms: _Optional[int] = ...) -> None: ...
+    skills: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, thread_id: _Optional[str] = ..., client_message_id: _Optional[str] = ..., user_text: _Optional[str] = ..., queue_mode: _Optional[_Union[_types_pb2.QueueMode, str]] = ..., reasoning_visibility: _Optional[_Union[_types_pb2.ReasoningVisibility, str]] = ..., trigger_type: _Optional[_Union[_types_pb2.TriggerType, str]] = ..., trigger_source_id: _Optional[str] = ..., requested_budget: _Optional[_Union[_events_pb2.TurnBudget, _Mapping]] = ..., resume_from_sequence: _Optional[int] = ..., heartbeat_ms: _Optional[int] = ..., skills: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SendTurnRequest(_message.Message):
-    __slots__ = ("thread_id", "client_message_id", "user_text", "queue_mode", "reasoning_visibility", "trigger_type", "trigger_source_id", "requested_budget", "wait_sec")
+    __slots__ = ("thread_id", "client_message_id", "user_text", "queue_mode", "reasoning_visibility", "trigger_type", "trigger_source_id", "requested_budget", "wait_sec", "skills")
     THREAD_ID_FIELD_NUMBER: _ClassVar[int]
     CLIENT_MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
     USER_TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -43,6 +45,7 @@ class SendTurnRequest(_message.Message):
     TRIGGER_SOURCE_ID_FIELD_NUMBER: _ClassVar[int]
     REQUESTED_BUDGET_FIELD_NUMBER: _ClassVar[int]
     WAIT_SEC_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     thread_id: str
     client_message_id: str
     user_text: str
@@ -52,7 +55,8 @@ class SendTurnRequest(_message.Message):
     trigger_source_id: str
     requested_budget: _events_pb2.TurnBudget
     wait_sec: float
-    def __init__(self, thread_id: _Optional[str] = ..., client_message_id: _Optional[str] = ..., user_text: _Optional[str] = ..., queue_mode: _Optional[_Union[_types_pb2.QueueMode, str]] = ..., reasoning_visibility: _Optional[_Union[_types_pb2.ReasoningVisibility, str]] = ..., trigger_type: _Optional[_Union[_types_pb2.TriggerType, str]] = ..., trigger_source_id: _Optional[str] = ..., requested_budget: _Optional[_Union[_events_pb2.TurnBudget, _Mapping]] = ..., wait_sec: _Optional[float] = ...) -> None: ...
+    skills: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, thread_id: _Optional[str] = ..., client_message_id: _Optional[str] = ..., user_text: _Optional[str] = ..., queue_mode: _Optional[_Union[_types_pb2.QueueMode, str]] = ..., reasoning_visibility: _Optional[_Union[_types_pb2.ReasoningVisibility, str]] = ..., trigger_type: _Optional[_Union[_types_pb2.TriggerType, str]] = ..., trigger_source_id: _Optional[str] = ..., requested_budget: _Optional[_Union[_events_pb2.TurnBudget, _Mapping]] = ..., wait_sec: _Optional[float] = ..., skills: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SendTurnResponse(_message.Message):
     __slots__ = ("turn_id", "user_message_id", "status", "assistant_message", "pending_action_ids", "last_sequence", "assistant_message_id", "code", "message")

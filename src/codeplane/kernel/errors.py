@@ -984,6 +984,39 @@ class ArtifactNotFound(
     """No artifact that the caller may see has that id, or its body is gone."""
 
 
+class SkillNotFound(
+    CodePlaneError,
+    name="SKILL_NOT_FOUND",
+    code=6101,
+    http=404,
+    rpc="not_found",
+    hint="see which there are: skill_list",
+):
+    """No skill has that name, or its folder cannot be used."""
+
+
+class SkillNotTrusted(
+    CodePlaneError,
+    name="SKILL_NOT_TRUSTED",
+    code=6102,
+    http=403,
+    rpc="permission_denied",
+    hint="the owner reads it, then: cpl skills trust",
+):
+    """A skill of the repository that the owner has not looked at as it is now."""
+
+
+class ProposalNotFound(
+    CodePlaneError,
+    name="PROPOSAL_NOT_FOUND",
+    code=6103,
+    http=404,
+    rpc="not_found",
+    hint="see which there are: proposal_list",
+):
+    """No proposal that the caller may see has that id, or it was decided already."""
+
+
 class SessionNotFound(
     CodePlaneError,
     name="SESSION_NOT_FOUND",

@@ -7,7 +7,7 @@ from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import derived_event_id
 from codeplane.kernel.json import JsonObject
 
-# Decisions, actions, conflicts, artifacts and what commands print; whatever else a thread shows is written there.
+# Decisions, actions, conflicts, artifacts, proposals and what commands print; the rest is written there.
 COPIED = frozenset(
     {
         "policy.decided",
@@ -21,6 +21,8 @@ COPIED = frozenset(
         "shell.output",
         "shell.finished",
         "artifact.created",
+        "skill.proposed",
+        "improvement.proposed",
     }
 )
 # Of types of their own, so that tables take what happened once.

@@ -49,6 +49,8 @@ CLASSES = (
     StreamClass(prefix="answers", setting="audit_days", whole=False),
     StreamClass(prefix="audit", setting="audit_days", whole=False),
     StreamClass(prefix="models", setting="audit_days", whole=False),
+    StreamClass(prefix="skills", setting="audit_days", whole=False),
+    StreamClass(prefix="proposal/", setting="audit_days", whole=True),
     StreamClass(prefix="notification", setting="audit_days", whole=False),
     StreamClass(prefix="policy", setting="audit_days", whole=False),
     StreamClass(prefix="system", setting="audit_days", whole=False),

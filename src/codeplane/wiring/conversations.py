@@ -6,6 +6,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from codeplane.adapters.skill_folders import SkillFolders
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.ports import Payloads
 from codeplane.kernel.redaction import Redactor
@@ -18,6 +19,8 @@ from codeplane.work.jobs.operations import JobAccess, JobOperations
 from codeplane.work.jobs.queue import JobQueue
 from codeplane.work.jobs.spawn_limits import SpawnLimits
 from codeplane.work.jobs.store import JobStore
+from codeplane.work.skills.library import SkillLibrary
+from codeplane.work.skills.operations import SkillOperations
 from codeplane.work.threads.operations import ThreadAccess, ThreadOperations
 from codeplane.work.threads.store import ThreadStore
 from codeplane.work.turns.callbacks import TurnCallbacks
@@ -41,6 +44,7 @@ class Conversations:
     payloads: Payloads
     store: ThreadStore
     jobs: JobStore
+    skills: SkillLibrary
     kind: TurnKind
     job_kind: JobKind
 
@@ -79,7 +83,16 @@ class Conversations:
             tokenizer=TOKENIZER,
             max_running=foundation.config.jobs.max_running,
         )
-        return cls(foundation=foundation, payloads=payloads, store=store, jobs=jobs, kind=kind, job_kind=job_kind)
+        skills = SkillLibrary(SkillFolders.of(root, Path.home()), foundation.log)
+        return cls(
+            foundation=foundation,
+            payloads=payloads,
+            store=store,
+            jobs=jobs,
+            skills=skills,
+            kind=kind,
+            job_kind=job_kind,
+        )
 
     @property
     def kinds(self) -> tuple[WorkKind, ...]:
@@ -99,7 +112,7 @@ class Conversations:
         )
 
     def operations(self, conveyor: Conveyor, engine: WorkEngine) -> tuple[object, ...]:
-        """The operations on threads, turns and jobs."""
+        """The operations on threads, turns, jobs and skills."""
         foundation, access = self.foundation, self.access(conveyor)
         threads = ThreadOperations(
             store=self.store,
@@ -121,6 +134,7 @@ class Conversations:
             redactor=foundation.outward,
             config=foundation.config.turns,
             door=conveyor,
+            skills=self.skills,
         )
         jobs = JobOperations(
             queue=self.job_queue(engine),
@@ -135,7 +149,7 @@ class Conversations:
             redactor=foundation.outward,
             default_wall_time_sec=foundation.config.jobs.max_wall_time_sec,
         )
-        return threads, turns, jobs
+        return threads, turns, jobs, SkillOperations(self.skills)
 
     def access(self, conveyor: Conveyor) -> ThreadAccess:
         """Which threads a caller may see."""

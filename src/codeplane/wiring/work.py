@@ -1,5 +1,8 @@
 """Sessions and tasks; work items and conversations, and the engine that runs them."""
 
+from functools import partial
+from pathlib import Path
+
 from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
@@ -22,8 +25,11 @@ from codeplane.work.items.step_list import StepList
 from codeplane.work.items.table import WorkTable
 from codeplane.work.jobs.table import JobTable
 from codeplane.work.operations import SessionOperations
+from codeplane.work.proposals.operations import ProposalOperations
+from codeplane.work.proposals.table import ProposalTable
 from codeplane.work.replay import ReplayOperations
 from codeplane.work.sessions import Sessions
+from codeplane.work.skills.table import SkillTrustTable
 from codeplane.work.tables import OperationTable, SessionTable, TaskTable
 from codeplane.work.threads.table import ThreadTable
 
@@ -35,7 +41,17 @@ _MAX_ORIGINS = 4096
 class WorkWiring(PlaneWiring):
     """Counts what callers do against the limits of their tasks, and runs work that goes on by itself."""
 
-    tables = (SessionTable, TaskTable, OperationTable, WorkTable, ThreadTable, JobTable, ArtifactTable)
+    tables = (
+        SessionTable,
+        TaskTable,
+        OperationTable,
+        WorkTable,
+        ThreadTable,
+        JobTable,
+        ArtifactTable,
+        SkillTrustTable,
+        ProposalTable,
+    )
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
@@ -105,9 +121,20 @@ class WorkWiring(PlaneWiring):
             has_read_untrusted=lambda call: foundation.untrusted.mark_of_call(call) is not None,
             ingest=foundation.untrusted.mark,
         )
+        proposals = ProposalOperations(
+            log=foundation.log,
+            catalogue=foundation.catalogue,
+            cursors=foundation.cursors,
+            redactor=foundation.redactor,
+            skills=self._conversations.skills.source,
+            read_own_file=partial(_read_own_file, foundation.workspace.home),
+            scope_of=conveyor.ports.authority.event_scope,
+            has_read_untrusted=lambda call: foundation.untrusted.mark_of_call(call) is not None,
+            door=conveyor,
+        )
         conversations = self._conversations.operations(conveyor, self.engine)
         return Part(
-            operations=(operations, replay, work, artifacts, *conversations),
+            operations=(operations, replay, work, artifacts, proposals, *conversations),
             status={"session": operations.state, "work": self._state},
             sweeps=(
                 Sweep(run=self._sweep, every_sec=_SWEEP_SEC),
@@ -149,3 +176,11 @@ class WorkWiring(PlaneWiring):
     async def _stop(self) -> None:
         await self.engine.stop()
         self.sessions.close_all("shutdown")
+
+
+def _read_own_file(home: Path, name: str) -> str:
+    """The text of a file below `.codeplane/`; empty when there is none."""
+    try:
+        return (home / name).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -3,7 +3,7 @@
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from codeplane.kernel.errors import CodePlaneError, ServerUnreachable
 from codeplane.kernel.json import JsonObject, dumps
@@ -54,6 +54,7 @@ class CliConversation:
         model: str = "",
         queue_mode: str = "QUEUE_AFTER_TURN",
         decide: Decide | None = None,
+        skills: Sequence[str] = (),
     ) -> JsonObject:
         """Send a message, show its turn to the end, and return the turn."""
         message: JsonObject = {
@@ -62,6 +63,7 @@ class CliConversation:
             "client_message_id": str(uuid.uuid4()),
             "queue_mode": queue_mode,
             "model": model,
+            "skills": list(skills),
         }
         sent = self._result("turn.send", message)
         self.turn_id = str(sent["turn_id"])

@@ -22,9 +22,28 @@ _STATUS = {
     "action.interrupted": "APPROVED",
 }
 # What has to be accounted for and has no message of its own, by how its type begins.
-_AUDITED = ("agent.", "answer.", "call.refused", "capability.", "content.", "device.", "owner.", "pairing.", "storage.")
+_AUDITED = (
+    "agent.",
+    "answer.",
+    "call.refused",
+    "capability.",
+    "content.",
+    "device.",
+    "owner.",
+    "pairing.",
+    "proposal.",
+    "storage.",
+)
 _AUDITED_TOO = frozenset(
-    {"policy.loaded", "policy.rejected", "turn.failed", "model.repair_attempted", "model.fallback"}
+    {
+        "policy.loaded",
+        "policy.rejected",
+        "turn.failed",
+        "model.repair_attempted",
+        "model.fallback",
+        "skill.trusted",
+        "skill.distrusted",
+    }
 )
 _QUEUED = {
     "action.expiring": "NOTIFICATION_APPROVAL_EXPIRING_SOON",
@@ -156,6 +175,11 @@ _PAYLOADS: Mapping[str, tuple[str, Make]] = {
     "memory.checkpoint_saved": ("memory_checkpoint_saved", _rename_fields(events_pb2.MemoryCheckpointSaved)),
     "job.status_changed": ("job_status_changed", _rename_fields(events_pb2.JobStatusChanged)),
     "schedule.triggered": ("schedule_triggered", _rename_fields(events_pb2.ScheduleTriggered)),
+    "skill.proposed": ("skill_proposal_created", _rename_fields(events_pb2.SkillProposalCreated)),
+    "improvement.proposed": (
+        "self_improvement_proposal_created",
+        _rename_fields(events_pb2.SelfImprovementProposalCreated),
+    ),
     "artifact.created": ("artifact_created", _rename_fields(events_pb2.ArtifactCreated)),
     "callback.received": ("delegated_callback_received", _rename_fields(events_pb2.DelegatedCallbackReceived)),
 }

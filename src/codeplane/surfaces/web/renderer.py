@@ -20,6 +20,7 @@ NAVIGATION = (
     ("Tasks", "/dashboard/tasks"),
     ("Work", "/dashboard/work"),
     ("Artifacts", "/dashboard/artifacts"),
+    ("Skills", "/dashboard/skills"),
     ("Changes", "/dashboard/changes"),
     ("Repository", "/dashboard/repository"),
     ("Ledger", "/dashboard/ledger"),

@@ -30,6 +30,7 @@ from codeplane.surfaces.web.pages import (
     overview,
     repository,
     settings,
+    skills,
     tasks,
     threads,
     trust,
@@ -41,7 +42,21 @@ from codeplane.surfaces.web.sign_ins import SESSION_SEC, SignIns
 from codeplane.surfaces.web.static_files import StaticFiles
 
 _FOLDER = Path(__file__).parent
-_PAGES = (overview, activity, approvals, threads, tasks, work, artifacts, changes, repository, ledger, trust, settings)
+_PAGES = (
+    overview,
+    activity,
+    approvals,
+    threads,
+    tasks,
+    work,
+    artifacts,
+    skills,
+    changes,
+    repository,
+    ledger,
+    trust,
+    settings,
+)
 
 Handler = Callable[[PageRequest], Awaitable[Response]]
 

@@ -108,6 +108,8 @@ class ThreadBlocks:
             return self._set(f"turn-{turn_id}", "turn", sequence, turn)
         if kind in ("model.answered", "turn.budget_applied"):
             return self._count(kind, payload, turn_id, sequence)
+        if kind in ("skill.proposed", "improvement.proposed"):
+            return self._set(f"proposal-{get_text(payload, 'proposal_id')}", "proposal", sequence, {**payload})
         if kind == "artifact.created":
             return self._set(f"artifact-{get_text(payload, 'artifact_id')}", "artifact", sequence, {**payload})
         if kind in ("model.fallback", "model.repair_attempted"):

@@ -29,6 +29,9 @@ _DECISIONS = {
     "storage": ("recovered",),
     "turn": ("failed",),
     "model": ("repair_attempted", "fallback"),
+    "skill": ("trusted", "distrusted", "proposed"),
+    "improvement": ("proposed",),
+    "proposal": ("applied", "rejected"),
 }
 AUDITED: frozenset[str] = frozenset(
     {*_CALLS, CALL_REFUSED, *(f"{family}.{verb}" for family, verbs in _DECISIONS.items() for verb in verbs)}
@@ -53,7 +56,7 @@ class AuditTable:
     """One row for each event that a person may later want to account for."""
 
     name: ClassVar[str] = "audit"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     tables: ClassVar[tuple[str, ...]] = ("audit",)
     types: ClassVar[frozenset[str]] = AUDITED | {RETENTION_APPLIED}
     schema: ClassVar[tuple[str, ...]] = (

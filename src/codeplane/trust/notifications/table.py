@@ -19,6 +19,8 @@ _KINDS: dict[str, tuple[str, str, str]] = {
     "job.completed": ("JOB_COMPLETED", "job", "job_id"),
     "job.failed": ("JOB_FAILED", "job", "job_id"),
     "job.paused": ("JOB_PAUSED", "job", "job_id"),
+    "skill.proposed": ("PROACTIVE_REACH_OUT", "proposal", "proposal_id"),
+    "improvement.proposed": ("PROACTIVE_REACH_OUT", "proposal", "proposal_id"),
     "reach_out.queued": ("PROACTIVE_REACH_OUT", "thread", "thread_id"),
 }
 _SETTLED = frozenset({"action.approved", "action.rejected", "action.expired"})

@@ -125,7 +125,7 @@ class TurnLoop:
     ) -> TurnRun:
         plan = await TurnPlan.load(self._payloads, item)
         entries = await self._store.entries("work_id = ? ORDER BY sequence", (item.work_id,))
-        history = await self._context.history(turn)
+        history = await self._context.history(turn, skills=plan.skill_text)
         run = TurnRun(
             item=item,
             turn=turn,
@@ -133,7 +133,7 @@ class TurnLoop:
             work=work,
             actor=actor,
             interrupt=interrupt,
-            toolbox=self._toolbox(plan.toolset),
+            toolbox=self._toolbox(plan.toolset).narrow(plan.skills),
             transcript=await self._transcripts.load(entries),
             history=history.messages,
             steps=max([item.steps_done, *(entry.step + 1 for entry in entries)]),
@@ -149,7 +149,7 @@ class TurnLoop:
             self._toolboxes_of = self._catalogue.version
             self._toolboxes.clear()
         if toolset not in self._toolboxes:
-            self._toolboxes[toolset] = Toolbox(self._catalogue, toolset, answer_bytes=self._config.answer_bytes)
+            self._toolboxes[toolset] = Toolbox.of(self._catalogue, toolset, answer_bytes=self._config.answer_bytes)
         return self._toolboxes[toolset]
 
     async def _loop(self, run: TurnRun) -> Transition | None:

@@ -7,6 +7,7 @@ from pydantic import Field
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.plural import plural
+from codeplane.work.skills.models import MAX_CHOSEN
 from codeplane.work.threads.models import MAX_MESSAGE_BYTES
 from codeplane.work.threads.thread import Turn
 
@@ -36,6 +37,7 @@ class SendTurnRequest(Request):
     trigger_source_id: str = Field("", max_length=200)
     requested_budget: BudgetRequest = BudgetRequest()
     model: str = Field("", max_length=200, description="provider/model instead of the thread's")
+    skills: tuple[str, ...] = Field((), max_length=MAX_CHOSEN, description="skills for this message, by name")
     wait_sec: float = Field(0.0, ge=0, le=600, description="how long to wait for the end of the turn, or its pause")
 
 

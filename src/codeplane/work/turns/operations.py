@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing, suppress
+from dataclasses import replace
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import CALL_FINISHED
@@ -25,6 +26,7 @@ from codeplane.kernel.redaction import Redactor
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.item import delegator
 from codeplane.work.items.kind import Door
+from codeplane.work.skills.library import SkillLibrary
 from codeplane.work.threads.events import (
     TURN_ENDS,
     TURN_INTERRUPT_REQUESTED,
@@ -59,6 +61,7 @@ class TurnOperations:
         redactor: Redactor,
         config: TurnsConfig,
         door: Door,
+        skills: SkillLibrary,
     ) -> None:
         self._store = store
         self._access = access
@@ -69,6 +72,7 @@ class TurnOperations:
         self._redactor = redactor
         self._config = config
         self._door = door
+        self._skills = skills
 
     @operation("turn.send", risk=Risk.WRITE, capability="spawn_agents", timeout_sec=660)
     async def send(self, call: Call, request: SendTurnRequest) -> TurnView:
@@ -78,10 +82,11 @@ class TurnOperations:
         self._check(thread, request)
         new = self._new_turn(call, thread, request)
         if self._store.find_turn(new.turn_id) is None:
+            skills = [await self._skills.choose(name) for name in dict.fromkeys(request.skills)]
             await self._make_room(call, thread, request)
             with suppress(SequenceConflict):
                 # The same message by another client at the same moment: one turn for both.
-                await self._queue.add(new)
+                await self._queue.add(replace(new, skills=tuple(skills)))
         turn = await self._store.turn(new.turn_id)
         if turn.text_hash != digest(new.text.encode()):
             raise IdempotencyConflict(

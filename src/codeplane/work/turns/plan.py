@@ -7,6 +7,7 @@ from codeplane.kernel.errors import ResultGone
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.ports import Payloads
 from codeplane.work.items.item import WorkItem
+from codeplane.work.skills.library import ChosenSkill
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,7 @@ class TurnPlan:
     reasoning: str
     toolset: str
     model: str
+    skills: tuple[ChosenSkill, ...] = ()
 
     async def seal(self, payloads: Payloads, work_id: str) -> str:
         """Store the plan and return its hash."""
@@ -25,6 +27,7 @@ class TurnPlan:
             "reasoning": self.reasoning,
             "toolset": self.toolset,
             "model": self.model,
+            "skills": [skill.to_json() for skill in self.skills],
         }
         return await payloads.put(work_id, canonical(values))
 
@@ -40,4 +43,15 @@ class TurnPlan:
             reasoning=str(values["reasoning"]),
             toolset=str(values["toolset"]),
             model=str(values["model"]),
+            skills=tuple(map(ChosenSkill.from_json, values.get("skills", ()))),
         )
+
+    @property
+    def skill_text(self) -> str:
+        """What the chosen skills say, for the model."""
+        parts = [
+            f"The person chose the skill {skill.name} ({skill.location}) for this message. Do as it says:\n"
+            f"<skill>\n{skill.instructions}\n</skill>"
+            for skill in self.skills
+        ]
+        return "\n\n".join(parts)

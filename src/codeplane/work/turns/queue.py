@@ -9,6 +9,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Payloads
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.item import Priority, WorkLimits
+from codeplane.work.skills.library import ChosenSkill
 from codeplane.work.threads.events import CALLBACK_RECEIVED, MESSAGE_CREATED, TURN_QUEUED, thread_draft
 from codeplane.work.threads.thread import Thread
 from codeplane.work.turns.budget import TurnBudget
@@ -38,6 +39,7 @@ class NewTurn:
     call_id: str | None = None
     # The work item that it goes on with.
     parent_id: str | None = None
+    skills: tuple[ChosenSkill, ...] = ()
 
     @property
     def turn_id(self) -> str:
@@ -65,14 +67,18 @@ class TurnQueue:
         work_id = f"wrk_{turn_id.replace('-', '')}"
         ids = Correlation(call_id=new.call_id, thread_id=thread.thread_id, turn_id=turn_id, work_id=work_id)
         plan = TurnPlan(
-            user_text=new.text, reasoning=new.reasoning, toolset=thread.toolset, model=new.model or thread.model
+            user_text=new.text,
+            reasoning=new.reasoning,
+            toolset=thread.toolset,
+            model=new.model or thread.model,
+            skills=new.skills,
         )
         message_id = f"msg_{derived_event_id('message', turn_id, 'user').replace('-', '')}"
         message: JsonObject = {
             "message_id": message_id,
             "role": "user" if new.is_message else "system",
             "content": new.text,
-            "metadata": {},
+            "metadata": {"skills": [skill.name for skill in new.skills]} if new.skills else {},
         }
         queued: JsonObject = {
             "client_message_id": new.source_id if new.is_message else "",

@@ -1,7 +1,7 @@
 """One tool call of a turn, through the door."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,8 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.schema import input_schema
 from codeplane.work.items.kind import Door
 from codeplane.work.models.schema import ToolPart
+from codeplane.work.skills.library import ChosenSkill
+from codeplane.work.skills.tool_names import narrow_tools
 from codeplane.work.turns.transcript import ModelAnswer, ToolRequest
 
 # Families that turns are made of; a model cannot call them from within one.
@@ -42,13 +44,31 @@ class ToolOutcome:
 class Toolbox:
     """The tools that the turns of a thread may use."""
 
-    def __init__(self, catalogue: Catalogue, toolset: str, *, answer_bytes: int) -> None:
+    def __init__(self, tools: Mapping[str, Operation], *, answer_bytes: int) -> None:
         self._answer_bytes = answer_bytes
-        self._tools = {
+        self._tools = tools
+
+    @classmethod
+    def of(cls, catalogue: Catalogue, toolset: str, *, answer_bytes: int) -> "Toolbox":
+        """The tools of a toolset, without those for people and those that turns are made of."""
+        tools = {
             found.tool: found
             for found in catalogue.toolset(toolset.split(","))
             if not found.streaming and not found.mark.people and found.name.partition(".")[0] not in _OWN_FAMILIES
         }
+        return cls(tools, answer_bytes=answer_bytes)
+
+    def narrow(self, skills: Sequence[ChosenSkill]) -> "Toolbox":
+        """The tools that every one of the skills allows; a skill never adds one."""
+        names = frozenset(self._tools)
+        for skill in skills:
+            if skill.allowed_tools is not None:
+                names &= narrow_tools(skill.allowed_tools, names)
+        if len(names) == len(self._tools):
+            return self
+        return Toolbox(
+            {name: found for name, found in self._tools.items() if name in names}, answer_bytes=self._answer_bytes
+        )
 
     @cached_property
     def described(self) -> tuple[ToolPart, ...]:

@@ -23,7 +23,9 @@ from codeplane.surfaces.cli.commands.log import log
 from codeplane.surfaces.cli.commands.mcp import mcp
 from codeplane.surfaces.cli.commands.models import models
 from codeplane.surfaces.cli.commands.policy import policy
+from codeplane.surfaces.cli.commands.proposals import proposals
 from codeplane.surfaces.cli.commands.search import search
+from codeplane.surfaces.cli.commands.skills import skills
 from codeplane.surfaces.cli.commands.status import status
 from codeplane.surfaces.cli.commands.uninstall import uninstall
 from codeplane.surfaces.cli.commands.up import up
@@ -69,3 +71,5 @@ app.add_typer(policy, name="policy")
 app.add_typer(work, name="work")
 app.add_typer(models, name="models")
 app.add_typer(artifacts, name="artifacts")
+app.add_typer(skills, name="skills")
+app.add_typer(proposals, name="proposals")

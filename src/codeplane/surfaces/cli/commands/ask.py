@@ -18,6 +18,9 @@ def ask(
     thread: Annotated[str | None, typer.Option("--thread", "-t", help="Ask in this thread.")] = None,
     go_on: Annotated[bool, typer.Option("--continue", "-c", help="Ask in the thread used last.")] = False,
     model: Annotated[str, typer.Option("--model", "-m", help="provider/model instead of the default.")] = "",
+    skill: Annotated[
+        list[str] | None, typer.Option("--skill", "-s", help="Do as this skill says; may be repeated.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only the answer: no lines about tools.")] = False,
     repo: RepoOption = None,
     as_json: JsonOption = False,
@@ -35,7 +38,7 @@ def ask(
     conversation.open(thread, model=model, newest=go_on)
     view = TurnView(shows_asides=not quiet)
     try:
-        turn = conversation.ask(text, view, model=model, decide=lambda action: None)
+        turn = conversation.ask(text, view, model=model, decide=lambda action: None, skills=skill or ())
     except KeyboardInterrupt:
         conversation.cancel()
         raise

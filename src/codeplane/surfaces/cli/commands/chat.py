@@ -1,6 +1,7 @@
 """`cpl chat`: a conversation at the terminal."""
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -22,6 +23,9 @@ def chat(
     thread: Annotated[str | None, typer.Option("--thread", "-t", help="Go on with this thread.")] = None,
     go_on: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the thread used last.")] = False,
     model: Annotated[str, typer.Option("--model", "-m", help="provider/model instead of the default.")] = "",
+    skill: Annotated[
+        list[str] | None, typer.Option("--skill", "-s", help="Do as this skill says; may be repeated.")
+    ] = None,
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -39,7 +43,7 @@ def chat(
             if _command(conversation, text, model):
                 return
         elif text:
-            _turn(conversation, text, model, as_json=as_json)
+            _turn(conversation, text, model, skill or (), as_json=as_json)
 
 
 def _greet(conversation: CliConversation, shown: JsonObject | None) -> None:
@@ -67,10 +71,10 @@ def _read_line(prompt: str) -> str | None:
         return None
 
 
-def _turn(conversation: CliConversation, text: str, model: str, *, as_json: bool) -> None:
+def _turn(conversation: CliConversation, text: str, model: str, skills: Sequence[str], *, as_json: bool) -> None:
     view = TurnView()
     try:
-        conversation.ask(text, view, model=model, decide=None if as_json else _decide)
+        conversation.ask(text, view, model=model, decide=None if as_json else _decide, skills=skills)
     except KeyboardInterrupt:
         conversation.cancel()
         print("\nstopped", file=sys.stderr)

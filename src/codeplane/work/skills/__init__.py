@@ -1,0 +1,1 @@
+"""Skills that assistants are given when they are chosen."""
