@@ -177,6 +177,11 @@ REQUIREMENTS = (
         promise="a model that obeys what files and pages say pushes, fetches, runs, approves and reveals nothing by it",
     ),
     Requirement(
+        id="TURN-07",
+        source="issue conversations, design §10",
+        promise="floods, split secrets, races of clients and people and a full disk end turns as said, nothing twice",
+    ),
+    Requirement(
         id="CHAT-01",
         source="003 §10, design §10",
         promise="cpl ask and cpl chat stream answers, name tools, ask for decisions and go on in threads",

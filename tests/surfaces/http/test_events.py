@@ -58,6 +58,11 @@ class TestEntry:
             answer = send(codeplane_server, path=path, headers={**owner(codeplane_server), **headers})
             assert (answer.status, answer.error["error"]) == (400, "INVALID_ARGUMENT")
 
+    @pytest.mark.parametrize("query", ["types=task.opened", "thread_id=thr_1", "limit=5"])
+    def test_a_filter_that_is_not_known_is_refused(self, codeplane_server: Server, query: str) -> None:
+        answer = send(codeplane_server, "GET", f"/events?after=0&{query}", headers=owner(codeplane_server))
+        assert answer.status == 400 and answer.error["error"] == "INVALID_ARGUMENT"
+
     def test_head_does_not_wait_for_events(self, codeplane_server: Server) -> None:
         answer = send(codeplane_server, "HEAD", "/events", headers=owner(codeplane_server))
         assert (answer.status, answer.body) == (200, b"")

@@ -49,6 +49,13 @@ class TestEntry:
         async with open_here(repo) as place, place.talking(f"after={after}", headers=place.owner) as talk:
             assert (await talk.closed())[0] == 4400
 
+    @pytest.mark.parametrize("query", ["types=task.opened", "thread_id=thr_1", "limit=-1", "after=0&Stream=x"])
+    async def test_a_filter_that_is_not_known_is_refused(self, repo: Path, query: str) -> None:
+        async with open_here(repo) as place, place.talking(query, headers=place.owner) as talk:
+            heard = await talk.hear()
+            assert isinstance(error := heard["error"], dict) and error["error"] == "INVALID_ARGUMENT"
+            assert (await talk.closed())[0] == 4400
+
     async def test_who_goes_before_saying_anything_leaves_nothing_behind(self, repo: Path) -> None:
         async with open_here(repo) as place:
             async with place.talking() as talk:

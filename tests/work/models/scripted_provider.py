@@ -87,13 +87,15 @@ def openai_tool(call_id: str, name: str, arguments: JsonObject, *said: str) -> l
     return chunks(*words, openai_chunk({"tool_calls": [call]}), openai_chunk(finish="tool_calls"), DONE)
 
 
-def answer(parts: Iterable[bytes], *, pause_sec: float = 0) -> Act:
-    """Send an event stream to its end, with pauses as a model makes them."""
+def answer(parts: Iterable[bytes], *, pause_sec: float = 0, gate: threading.Event | None = None) -> Act:
+    """Send an event stream to its end, with pauses as a model makes them; behind the first part it waits for `gate`."""
     fixed = list(parts)
 
     def act(provider: ScriptedProvider, send: Send) -> None:
         send(_HEAD)
-        for part in fixed:
+        for number, part in enumerate(fixed):
+            if number == 1 and gate is not None:
+                gate.wait(_HANG_SEC)
             send(b"%x\r\n%s\r\n" % (len(part), part))
             if pause_sec:
                 provider.ended.wait(pause_sec)

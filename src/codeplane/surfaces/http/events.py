@@ -11,11 +11,12 @@ from starlette.routing import Route
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.http.call_stream import CallStream
 from codeplane.surfaces.http.responses import error_response
 from codeplane.surfaces.http.sse import message, shutdown_message
-from codeplane.surfaces.services.caller import bearer
+from codeplane.surfaces.services.caller import bearer, check_filters
 
 _FILTERS = ("stream", "task_id", "call_id", "in_session")
 # A refusal is there at once; a stream in which nothing happens must not keep its reader waiting for the headers.
@@ -35,6 +36,10 @@ class EventStream:
         return [Route("/events", self._events, methods=["GET"])]
 
     async def _events(self, request: Request) -> Response:
+        try:
+            check_filters(request.query_params, (*_FILTERS, "type", "after"))
+        except InvalidArgument as error:
+            return error_response(error)
         arguments: JsonObject = {name: request.query_params[name] for name in _FILTERS if name in request.query_params}
         if types := request.query_params.getlist("type"):
             arguments["types"] = types

@@ -1,7 +1,7 @@
-"""The caller of a service, from its headers."""
+"""The caller of a service, from its headers, and what the address of a stream may ask for."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from codeplane.kernel.actor import Caller
@@ -52,6 +52,15 @@ def bearer(values: Sequence[str]) -> str | None:
     if "," in token or " " in token or not token.isprintable():
         raise Unauthorized("the authorization header holds more than one token", hint="send exactly one")
     return token
+
+
+def check_filters(query: Iterable[str], known: Sequence[str]) -> None:
+    """Raise InvalidArgument for a name in an address that is not known: a wrong filter would let everything through."""
+    if unknown := sorted({*query} - {*known}):
+        raise InvalidArgument(
+            f"the address has {', '.join(repr(name[:_LONGEST_CLIENT]) for name in unknown[:5])}",
+            hint=f"use {', '.join(known)}",
+        )
 
 
 def _wait_sec(values: Sequence[str]) -> float | None:

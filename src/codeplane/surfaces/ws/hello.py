@@ -9,7 +9,7 @@ from starlette.websockets import WebSocket
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.errors import MalformedRequest
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.surfaces.services.caller import bearer
+from codeplane.surfaces.services.caller import bearer, check_filters
 
 _FILTERS = ("stream", "task_id", "call_id", "in_session", "after", "heartbeat_sec")
 _ALLOWED = frozenset({*_FILTERS, "types", "token"})
@@ -26,12 +26,15 @@ class Hello:
 
     @classmethod
     def of_address(cls, socket: WebSocket) -> "Hello":
-        """Return the introduction in the request; Unauthorized when it has more than one token."""
+        """Return the introduction in the request; Unauthorized when it has more than one token, InvalidArgument when
+        the address asks for something that is not known."""
         query = socket.query_params
+        token = bearer(socket.headers.getlist("authorization"))
+        check_filters(query, (*_FILTERS, "type"))
         wanted: JsonObject = {name: query[name] for name in _FILTERS if name in query}
         if types := query.getlist("type"):
             wanted["types"] = list(types)
-        return cls(token=bearer(socket.headers.getlist("authorization")), wanted=wanted)
+        return cls(token=token, wanted=wanted)
 
     def complete(self, message: str) -> "Hello":
         """Return the introduction completed by the first message, which overrides the URL."""

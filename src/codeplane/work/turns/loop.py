@@ -47,7 +47,7 @@ from codeplane.work.turns.index_answer import IndexAnswer
 from codeplane.work.turns.model_step import ModelStep
 from codeplane.work.turns.plan import TurnPlan
 from codeplane.work.turns.tool_step import RECORDS_ITSELF, Toolbox, ToolOutcome, arguments_of
-from codeplane.work.turns.transcript import ModelAnswer, ToolAnswer, ToolRequest, TranscriptStore
+from codeplane.work.turns.transcript import ModelAnswer, ToolAnswer, ToolRequest, TranscriptStore, message_text
 from codeplane.work.turns.turn_run import Models, TurnRun
 
 INTERRUPTED_CODE = "INTERRUPTED"
@@ -305,7 +305,7 @@ class TurnLoop:
         if answer.text:
             committed: JsonObject = {
                 "message_id": _message_id(run),
-                "full_text": self._redactor.text(answer.text),
+                "full_text": message_text(self._redactor.text(answer.text)),
                 "metadata": {"model": answer.model, "is_final": not answer.tools, **(metadata or {})},
             }
             drafts.append(run.draft(ASSISTANT_COMMITTED, committed))

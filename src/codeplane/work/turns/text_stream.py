@@ -8,6 +8,8 @@ from codeplane.kernel.stream_redaction import StreamRedaction
 
 FLUSH_SEC = 0.05
 _FLUSH_CHARACTERS = 1024
+# A character can take six bytes in JSON; the smallest configurable event payload holds this many.
+_MOST_CHARACTERS = 16 * 1024
 
 
 class TextStream:
@@ -41,8 +43,8 @@ class TextStream:
 
     def _flush(self) -> None:
         self._stop_timer()
-        if self._text and self._emit(self._text):
-            self._text, self._has_emitted = "", True
+        while self._text and self._emit(self._text[:_MOST_CHARACTERS]):
+            self._text, self._has_emitted = self._text[_MOST_CHARACTERS:], True
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

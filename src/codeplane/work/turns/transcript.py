@@ -8,13 +8,15 @@ from itertools import count
 
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.errors import ResultGone
-from codeplane.kernel.json import JsonObject, canonical
+from codeplane.kernel.json import JsonObject, canonical, dumps
 from codeplane.kernel.ports import Payloads
 from codeplane.work.models.schema import MessagePart, ThinkingPart, ToolCallPart
 from codeplane.work.threads.store import Entry
 
 # Providers refuse longer ids when they get them back.
 _MAX_ID = 40
+# Bytes of a message in its event, which the smallest configurable payload holds with what is beside it.
+_MAX_MESSAGE = 120_000
 _MAX_RECENT_BYTES = 16 * 1024 * 1024
 
 
@@ -147,6 +149,14 @@ def _unused_id(wanted: str, used: set[str]) -> str:
     if len(wanted) <= _MAX_ID and wanted not in used:
         return wanted
     return next(candidate for candidate in candidates if candidate not in used)
+
+
+def message_text(text: str) -> str:
+    """A text of the model as its message has it: cut off where an event could not hold it, which it says."""
+    shown = text
+    while len(shown) * 6 > _MAX_MESSAGE and (size := len(dumps(shown).encode())) > _MAX_MESSAGE:
+        shown = shown[: len(shown) * _MAX_MESSAGE // size - 1]
+    return shown if shown == text else f"{shown}\n[cut off: {len(text) - len(shown):,} more characters]"
 
 
 class TranscriptStore:
