@@ -144,7 +144,27 @@ REQUIREMENTS = (
     Requirement(
         id="JOB-01",
         source="003 §5, §7, §8.9, design §10",
-        promise="a job runs in the background in a thread; one trigger is one job; places, priorities, bounds hold",
+        promise="a job runs in the background in a thread; the same trigger is one job; places and priorities hold",
+    ),
+    Requirement(
+        id="JOB-02",
+        source="design §10 (Isolation)",
+        promise="a job changes files in its own work tree; a person applies the diff as one mutation or discards it",
+    ),
+    Requirement(
+        id="JOB-03",
+        source="003 §8.4, §8.9, §8.13, design §10",
+        promise="jobs pause at their budget, only propose what reaches out, end at a cancel, and spawn within bounds",
+    ),
+    Requirement(
+        id="JOB-04",
+        source="003 §8.9, design §10 (Acting for somebody, Untrusted content)",
+        promise="the end of a job comes back once to the thread that started it, with the marks of what it read",
+    ),
+    Requirement(
+        id="JOB-05",
+        source="003 §5, §7",
+        promise="JobsService over Connect, gRPC-Web and gRPC and in the Python client; WatchThread shows its states",
     ),
     Requirement(
         id="TURN-01",

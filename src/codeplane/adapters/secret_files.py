@@ -74,6 +74,11 @@ class SecretFiles:
         """Add a work tree."""
         self._roots.setdefault(root.resolve(), ())
 
+    def remove(self, root: Path) -> None:
+        """Forget a work tree that is gone."""
+        self._roots.pop(root.resolve(), None)
+        self._rules.pop(root.resolve(), None)
+
     def rules_of(self, root: Path) -> SecretRules:
         """Return the rules for the paths below a work tree."""
         root = root.resolve()

@@ -4,6 +4,7 @@ The one for asyncio is `codeplane.client.async_client.AsyncClient`, apart so tha
 """
 
 from codeplane.client.client import Client
+from codeplane.client.jobs import Job, JobCalls, JobDiff
 from codeplane.client.records import Approval, Device, Gap, Heartbeat, Item, LogEvent, PairedDevice, PairingCode, Token
 from codeplane.client.thread_stream import Reconnection, ThreadStream
 from codeplane.client.threads import Thread, ThreadEvent, ThreadMessage, ThreadSnapshot, TurnBudget, TurnResult
@@ -15,6 +16,9 @@ __all__ = [
     "Gap",
     "Heartbeat",
     "Item",
+    "Job",
+    "JobCalls",
+    "JobDiff",
     "LogEvent",
     "PairedDevice",
     "PairingCode",

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from codeplane.client.client import CALL_SEC, Client
+from codeplane.client.jobs import Job
 from codeplane.client.records import Approval
 from codeplane.client.thread_stream import Reconnection
 from codeplane.client.threads import Thread, ThreadEvent, ThreadMessage, ThreadSnapshot, TurnBudget, TurnResult
@@ -119,6 +120,38 @@ class AsyncClient:
     async def cancel_turn(self, turn_id: str, *, reason: str = "") -> TurnResult:
         """End a turn at once; what its tools did stays done."""
         return await self._run(lambda client: client.cancel_turn(turn_id, reason=reason))
+
+    async def create_job(
+        self,
+        goal: str,
+        *,
+        budget: TurnBudget | None = None,
+        changes_files: bool = False,
+        callback_thread_id: str = "",
+        idempotency_key: str = "",
+    ) -> Job:
+        """Queue a job; `watch_thread` shows its thread."""
+        return await self._run(
+            lambda client: client.jobs.create(
+                goal,
+                budget=budget,
+                changes_files=changes_files,
+                callback_thread_id=callback_thread_id,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    def jobs(self, *, status: str = "") -> AsyncGenerator[Job, None]:
+        """Yield the jobs, newest first; an empty status means all."""
+        return self._iterate(lambda client: client.jobs.list(status=status))
+
+    async def job(self, job_id: str) -> Job:
+        """Return a job as it is now."""
+        return await self._run(lambda client: client.jobs.get(job_id))
+
+    async def cancel_job(self, job_id: str, *, reason: str = "") -> str:
+        """End a job at once and return its status; what is done stays done."""
+        return await self._run(lambda client: client.jobs.cancel(job_id, reason=reason))
 
     def approvals(self, *, status: str = "PENDING") -> AsyncGenerator[Approval, None]:
         """Yield the actions with a status, newest first; an empty status means all."""

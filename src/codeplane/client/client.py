@@ -5,9 +5,11 @@ import ssl
 import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Self
 
 from codeplane.client.errors import to_exception
+from codeplane.client.jobs import JobCalls
 from codeplane.client.records import (
     Approval,
     Device,
@@ -245,6 +247,11 @@ class Client:
     def cancel_turn(self, turn_id: str, *, reason: str = "") -> TurnResult:
         """End a turn at once; what its tools did stays done."""
         return turn_from_json(self._call_method("TurnsService", "CancelTurn", {"turnId": turn_id, "reason": reason}))
+
+    @property
+    def jobs(self) -> JobCalls:
+        """The calls on jobs."""
+        return JobCalls(partial(self._call_method, "JobsService"))
 
     def _call_method(
         self, service: str, method: str, message: JsonObject, *, timeout_sec: float = CALL_SEC

@@ -159,6 +159,11 @@ class JobsConfig(Section):
         1800.0, gt=0, le=604_800, description="how long one job runs, waits left out; callers may ask for 4 times it"
     )
     max_depth: int = Field(3, ge=0, le=16, description="how deep jobs may start jobs")
+    trees: Annotated[str, AfterValidator(_absolute)] = Field(
+        "", description="folder of the work trees that jobs change files in; empty: below the user's state folder"
+    )
+    keep_trees_days: float = Field(14.0, gt=0, description="how long the changes of a job wait to be applied")
+    diff_kb: int = Field(512, ge=1, le=65_536, description="what is shown of the diff of one job")
     max_spawned: int = Field(20, ge=0, le=1000, description="jobs that one job or turn starts, at all depths")
 
 

@@ -48,6 +48,7 @@ def _admission(
     authorise = Authorise(authority=ports.authority, approver=ports.approver)
     identify = Identify(
         elsewhere=ports.elsewhere,
+        job_operation=ports.job_operation,
         identity=ports.identity,
         tasks=ports.tasks,
         keys=keys,

@@ -1017,6 +1017,40 @@ class ProposalNotFound(
     """No proposal that the caller may see has that id, or it was decided already."""
 
 
+class JobTreeGone(
+    CodePlaneError,
+    name="JOB_TREE_GONE",
+    code=6042,
+    http=410,
+    rpc="failed_precondition",
+    hint="job_show says whether its changes were applied or discarded; create the job again for new ones",
+):
+    """A job has no work tree (any more): it changes no files, has not started, or the tree was removed."""
+
+
+class JobUnfinished(
+    CodePlaneError,
+    name="JOB_UNFINISHED",
+    code=6044,
+    http=409,
+    rpc="failed_precondition",
+    hint="wait until it has ended, or end it: job_cancel",
+    retryable=True,
+):
+    """The job has not ended, so what it changed may still change."""
+
+
+class JobConflict(
+    CodePlaneError,
+    name="JOB_CONFLICT",
+    code=6043,
+    http=409,
+    rpc="aborted",
+    hint="put the files named in details back as they were and apply again, or take the diff over by hand: job_diff",
+):
+    """The checkout has changed where a job changed it too, so nothing was applied."""
+
+
 class SessionNotFound(
     CodePlaneError,
     name="SESSION_NOT_FOUND",

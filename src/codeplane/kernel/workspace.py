@@ -19,9 +19,17 @@ def client_secrets(environ: Mapping[str, str], home: Path) -> Path:
 
 def install_record(environ: Mapping[str, str], home: Path) -> Path:
     """The user's file that names the repositories which were set up."""
+    return _user_state(environ, home) / "installed.json"
+
+
+def job_folders(environ: Mapping[str, str], home: Path) -> Path:
+    """The user's folder of the work trees of jobs; outside of every repository, whose own folder git must not write."""
+    return _user_state(environ, home) / "jobs"
+
+
+def _user_state(environ: Mapping[str, str], home: Path) -> Path:
     given = environ.get("XDG_STATE_HOME", "")
-    base = Path(given) if given.startswith("/") else home / ".local" / "state"
-    return base / "codeplane" / "installed.json"
+    return (Path(given) if given.startswith("/") else home / ".local" / "state") / "codeplane"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,6 +197,7 @@ def _wire(foundation: Foundation, operations: Sequence[object]) -> Plane:
             redactor=foundation.outward,
             tracer=foundation.tracing.tracer,
             elsewhere=workspaces.elsewhere,
+            job_operation=work.trees.operation_of,
         ),
     )
     parts = house.parts(conveyor)

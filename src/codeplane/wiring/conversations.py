@@ -8,17 +8,21 @@ from pathlib import Path
 
 from codeplane.adapters.skill_folders import SkillFolders
 from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.job_tree import JobTrees
 from codeplane.kernel.ports import Payloads
 from codeplane.kernel.redaction import Redactor
 from codeplane.vectors.token_count import TOKENIZER, count_tokens
 from codeplane.wiring.foundation import Foundation
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.kind import WorkKind
+from codeplane.work.jobs.callbacks import JobCallbacks
 from codeplane.work.jobs.kind import JobKind
 from codeplane.work.jobs.operations import JobAccess, JobOperations
 from codeplane.work.jobs.queue import JobQueue
 from codeplane.work.jobs.spawn_limits import SpawnLimits
 from codeplane.work.jobs.store import JobStore
+from codeplane.work.jobs.tree_lifecycle import TreeLifecycle
+from codeplane.work.jobs.tree_operations import JobTreeOperations
 from codeplane.work.skills.library import SkillLibrary
 from codeplane.work.skills.operations import SkillOperations
 from codeplane.work.threads.operations import ThreadAccess, ThreadOperations
@@ -112,7 +116,7 @@ class Conversations:
         )
 
     def operations(self, conveyor: Conveyor, engine: WorkEngine) -> tuple[object, ...]:
-        """The operations on threads, turns, jobs and skills."""
+        """The operations on threads, turns and skills."""
         foundation, access = self.foundation, self.access(conveyor)
         threads = ThreadOperations(
             store=self.store,
@@ -136,12 +140,20 @@ class Conversations:
             door=conveyor,
             skills=self.skills,
         )
+        return threads, turns, SkillOperations(self.skills)
+
+    def job_operations(
+        self, conveyor: Conveyor, engine: WorkEngine, trees: JobTrees, lifecycle: TreeLifecycle
+    ) -> tuple[object, ...]:
+        """The operations on jobs and on what they changed."""
+        foundation, scope_of = self.foundation, conveyor.ports.authority.event_scope
+        access = JobAccess(log=foundation.log, store=self.jobs, scope_of=scope_of)
         jobs = JobOperations(
             queue=self.job_queue(engine),
             store=self.jobs,
-            access=JobAccess(log=foundation.log, store=self.jobs, scope_of=conveyor.ports.authority.event_scope),
+            access=access,
             threads=self.store,
-            thread_access=access,
+            thread_access=self.access(conveyor),
             limits=SpawnLimits(foundation.log, foundation.config.jobs),
             engine=engine,
             catalogue=foundation.catalogue,
@@ -149,20 +161,34 @@ class Conversations:
             redactor=foundation.outward,
             default_wall_time_sec=foundation.config.jobs.max_wall_time_sec,
         )
-        return threads, turns, jobs, SkillOperations(self.skills)
+        changes = JobTreeOperations(access=access, jobs=self.jobs, trees=trees, lifecycle=lifecycle)
+        return jobs, changes
 
     def access(self, conveyor: Conveyor) -> ThreadAccess:
         """Which threads a caller may see."""
         return ThreadAccess(self.store, conveyor.ports.authority.event_scope)
 
-    def callbacks(self, engine: WorkEngine) -> TurnCallbacks:
+    def job_callbacks(self, engine: WorkEngine) -> JobCallbacks:
+        """What brings the ends of jobs back into the threads that started them."""
+        return JobCallbacks(
+            log=self.foundation.log,
+            jobs=self.jobs,
+            threads=self.store,
+            turn_queue=TurnQueue(engine=engine, payloads=self.payloads),
+            job_queue=self.job_queue(engine),
+            pass_on_marks=lambda work_id, from_thread, to_thread: self.foundation.untrusted.pass_on(
+                self.foundation.log, work_id, from_thread=from_thread, to_thread=to_thread
+            ),
+            config=self.foundation.config.turns,
+        )
+
+    def callbacks(self, engine: WorkEngine, jobs: JobCallbacks) -> TurnCallbacks:
         """What brings decided proposals back into their threads."""
         return TurnCallbacks(
             log=self.foundation.log,
             store=self.store,
             work=engine.store,
-            queue=TurnQueue(engine=engine, payloads=self.payloads),
-            config=self.foundation.config.turns,
+            queue_callback=jobs.call_back_item,
         )
 
 

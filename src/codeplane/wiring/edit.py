@@ -113,6 +113,8 @@ class Edits:
     knowledge: Knowledge
     scip: ScipStore
     recovery_secrets: RecoverySecrets
+    scope: Scope
+    engine: Engine
 
     def endings(
         self, log: EventLog, catalogue: Catalogue, recovered: Sequence[RecoveredMutation] | None = None
@@ -138,8 +140,12 @@ def build_edits(
     knowledge: Knowledge,
     contexts: ContextOperations,
     parsers: ParserPool,
+    hidden: Path | None = None,
 ) -> Edits:
-    """Build the operations; what the last run left half-changed is put right at once, before anybody reads."""
+    """Build the operations; what the last run left half-changed is put right at once, before anybody reads.
+
+    What guards git's programs is in `hidden`, or else in `home`.
+    """
     config = foundation.config
     kept = MutationStore(home / "undo", foundation.clock, config.edits.undo_days, config.edits.undo_mb)
     journal = Journal(root=root, folder=home / "journal", mutations=kept)
@@ -157,7 +163,7 @@ def build_edits(
     )
     locks = PathLocks()
     programs = GuardedPrograms(
-        home=home,
+        home=hidden or home,
         enclosure=foundation.hook_enclosure(),
         clock=foundation.clock,
         offline=foundation.offline,
@@ -214,6 +220,8 @@ def build_edits(
         knowledge=knowledge,
         scip=scip,
         recovery_secrets=RecoverySecrets(git, writer.contents, secrets, apart),
+        scope=scope,
+        engine=engine,
         operations=(
             WriteOperations(root=root, scope=scope, engine=engine),
             UndoOperations(

@@ -1,15 +1,43 @@
 """What the last run left unfinished: calls without an end, half-made changes, git that still runs."""
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from codeplane.edit.history.mutation_store import MutationStore
+from codeplane.edit.journal import Journal
+from codeplane.edit.journal_recovery import RecoveredMutation
 from codeplane.edit.recovery_events import record_recovered
+from codeplane.git.write.call_endings import CallEndings
+from codeplane.git.write.job_trees import HOME, TREE, job_folder
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.ports import Ending
 from codeplane.wiring.edit import Edits
 from codeplane.wiring.foundation import Foundation
 from codeplane.work.recovery import end_calls, recover
 
 _POLL_SEC = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveredTree:
+    """What the last run left in the work tree of a job, put right."""
+
+    mutations: MutationStore
+    recovered: Sequence[RecoveredMutation]
+
+    @classmethod
+    def all(cls, foundation: Foundation) -> "list[RecoveredTree]":
+        """Put the work trees of jobs right that the last run was changing."""
+        folder, config = job_folder(foundation.workspace, foundation.config.jobs), foundation.config.edits
+        found: list[RecoveredTree] = []
+        for tree in sorted(folder.glob(f"*/{TREE}")):
+            home = tree.with_name(HOME)
+            mutations = MutationStore(home / "undo", foundation.clock, config.undo_days, config.undo_mb)
+            journal = Journal(root=tree, folder=home / "journal", mutations=mutations)
+            found.append(cls(mutations=mutations, recovered=journal.recover()))
+        return found
 
 
 class LastRun:
@@ -22,9 +50,31 @@ class LastRun:
     async def restore(self, catalogue: Catalogue) -> JsonObject:
         """Record the ends of calls and the changes that were put right; returns how many there were of each."""
         log, edits = self._foundation.log, self._edits
-        found = await recover(log, edits.endings(log, catalogue).of, is_own=log.is_own if log.is_shared else None)
+        trees = await asyncio.to_thread(RecoveredTree.all, self._foundation)
+        endings = [*(self._endings_in(tree, catalogue) for tree in trees), edits.endings(log, catalogue)]
+
+        async def ending_of(call_id: str, operation: str, since_ns: int) -> Ending:
+            """The ending of a call in the work tree that knows it, or else in the checkout."""
+            for known in endings[:-1]:
+                ending = await known.of(call_id, operation, since_ns)
+                if ending.state != "not_done":
+                    return ending
+            return await endings[-1].of(call_id, operation, since_ns)
+
+        found = await recover(log, ending_of, is_own=log.is_own if log.is_shared else None)
+        for tree in trees:
+            found |= await record_recovered(log, tree.recovered, tree.mutations)
         found |= await record_recovered(log, edits.recovered, edits.kept, edits.moves)
         return {name: count for name, count in found.items() if count}
+
+    def _endings_in(self, tree: RecoveredTree, catalogue: Catalogue) -> CallEndings:
+        return CallEndings(
+            log=self._foundation.log,
+            journaled=[operation.name for operation in catalogue if operation.journaled],
+            recovered=tree.recovered,
+            mutations=tree.mutations,
+            notes={},
+        )
 
     def state(self) -> JsonObject:
         """What git of the last run still works on, of which nothing is recorded yet."""

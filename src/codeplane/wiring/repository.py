@@ -75,10 +75,11 @@ def build_repository(
     attached: bool = False,
     before: Before | None = None,
     hidden: Path | None = None,
+    watches: bool = True,
 ) -> Repository:
     """Build the operations over a root; the index is kept in `home`, and of an attached one nothing else is written.
 
-    `hidden` is the folder of CodePlane that the filters of an attached one must not see, the serving one's.
+    `hidden` is the folder of CodePlane that git's programs must not see, where it is not `home` but the serving one's.
     `before` encloses the git that reads it, where others can write its settings.
 
     What the last run left half-changed is put right at once, before anybody reads.
@@ -86,7 +87,9 @@ def build_repository(
     foundation.secrets.add(root)
     secrets = foundation.secrets.rules_of(root)
     include = NOTHING_INCLUDED if attached else IncludeRules(foundation.config.index.include)
-    index = _index(foundation, root, home, repo, stream, secrets, include, serving=(hidden or home).parent)
+    index = _index(
+        foundation, root, home, repo, stream, secrets, include, serving=(hidden or home).parent, watches=watches
+    )
     knowledge = Knowledge(
         fresh=index.wait_until_ready,
         wait_for_facts=index.wait_for_facts,
@@ -118,7 +121,13 @@ def build_repository(
         environment = lambda: guarded.environment(root, clean_environment())  # noqa: E731  # one of two
     if not attached:
         edits = build_edits(
-            foundation, root=root, home=home, knowledge=knowledge, contexts=contexts, parsers=index.parsers
+            foundation,
+            root=root,
+            home=home,
+            knowledge=knowledge,
+            contexts=contexts,
+            parsers=index.parsers,
+            hidden=hidden,
         )
     git_reader = GitReader(
         root=root,
@@ -195,6 +204,7 @@ def _index(
     include: IncludeRules,
     *,
     serving: Path,
+    watches: bool,
 ) -> IndexService:
     config = foundation.config.index
     logger = foundation.logs.logger("index")
@@ -226,7 +236,7 @@ def _index(
             on_progress=on_progress,
         ),
         vectors=_vectors(home, foundation.embedder),
-        watcher=Watcher(root) if config.watch else None,
+        watcher=Watcher(root) if config.watch and watches else None,
         log=foundation.log,
         wait_sec=config.wait_sec,
         logger=lambda event, facts: logger.warning(event, **facts),

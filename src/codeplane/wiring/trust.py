@@ -186,7 +186,7 @@ class TrustWiring(PlaneWiring):
                 scope_of=self.authority.event_scope,
             ),
             NotificationOperations(log=log, cursors=cursors),
-            _shell(foundation) if config.shell.enabled else Disabled(owner=ShellOperations, setting="shell.enabled"),
+            build_shell(foundation, foundation.workspace.root),
             WebOperations(
                 WebParts(
                     config=config.web,
@@ -215,15 +215,18 @@ class TrustWiring(PlaneWiring):
         self.policy.close()
 
 
-def _shell(foundation: Foundation) -> ShellOperations:
+def build_shell(foundation: Foundation, root: Path) -> ShellOperations | Disabled:
+    """The operations that run commands in a work tree, or what stands for them where they are switched off."""
     workspace = foundation.workspace
+    if not foundation.config.shell.enabled:
+        return Disabled(owner=ShellOperations, setting="shell.enabled")
     return ShellOperations(
         ShellParts(
-            root=workspace.root,
+            root=root,
             config=foundation.config.shell,
             clock=foundation.clock,
             sandbox=ShellSandbox(
-                root=workspace.root,
+                root=root,
                 own=workspace.home,
                 cache=workspace.home / "tests" / CACHE,
                 home=Path.home(),

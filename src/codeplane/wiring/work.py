@@ -13,8 +13,10 @@ from codeplane.kernel.json import JsonObject
 from codeplane.ledger.payloads import PayloadStore
 from codeplane.trust.identity.server_key import ServerKey
 from codeplane.wiring.conversations import Conversations
+from codeplane.wiring.job_trees import JobWorkspaces
 from codeplane.wiring.models import ModelsWiring
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
+from codeplane.wiring.repository import RepositoryWiring
 from codeplane.wiring.trust import TrustWiring
 from codeplane.work.artifacts.operations import ArtifactOperations
 from codeplane.work.artifacts.store import ArtifactStore
@@ -24,6 +26,7 @@ from codeplane.work.items.operations import WorkOperations
 from codeplane.work.items.step_list import StepList
 from codeplane.work.items.table import WorkTable
 from codeplane.work.jobs.table import JobTable
+from codeplane.work.jobs.tree_lifecycle import TreeLifecycle
 from codeplane.work.operations import SessionOperations
 from codeplane.work.proposals.operations import ProposalOperations
 from codeplane.work.proposals.table import ProposalTable
@@ -91,7 +94,20 @@ class WorkWiring(PlaneWiring):
             is_own=self._is_own if foundation.log.is_shared else None,
         )
         self.jobs = self._conversations.job_queue(self.engine)
-        self._callbacks = self._conversations.callbacks(self.engine)
+        repository = house.plane(RepositoryWiring)
+        self.trees = JobWorkspaces(
+            foundation=foundation, edits=repository.edits, operations=repository.served.operations
+        )
+        self._tree_lifecycle = TreeLifecycle(
+            log=foundation.log,
+            jobs=self._conversations.jobs,
+            trees=self.trees.trees,
+            clock=foundation.clock,
+            keep_days=config.jobs.keep_trees_days,
+        )
+        self._conversations.job_kind.prepare = self._tree_lifecycle.prepare
+        self._job_callbacks = self._conversations.job_callbacks(self.engine)
+        self._callbacks = self._conversations.callbacks(self.engine, self._job_callbacks)
 
     def part(self, conveyor: Conveyor) -> Part:
         foundation = self.foundation
@@ -134,11 +150,20 @@ class WorkWiring(PlaneWiring):
         )
         conversations = self._conversations.operations(conveyor, self.engine)
         return Part(
-            operations=(operations, replay, work, artifacts, proposals, *conversations),
+            operations=(
+                operations,
+                replay,
+                work,
+                artifacts,
+                proposals,
+                *conversations,
+                *self._conversations.job_operations(conveyor, self.engine, self.trees.trees, self._tree_lifecycle),
+            ),
             status={"session": operations.state, "work": self._state},
             sweeps=(
                 Sweep(run=self._sweep, every_sec=_SWEEP_SEC),
                 Sweep(run=self._sweep_work),
+                Sweep(run=self._sweep_leftovers, every_sec=_PAYLOAD_SWEEP_SEC),
                 Sweep(run=self.delete_orphaned_payloads, every_sec=_PAYLOAD_SWEEP_SEC, at_start=False),
             ),
             stop=self._stop,
@@ -168,6 +193,12 @@ class WorkWiring(PlaneWiring):
         if self.engine.has_started:
             await self.engine.sweep()
             await self._callbacks.sweep()
+            await self._job_callbacks.sweep()
+            await self._tree_lifecycle.sweep()
+
+    async def _sweep_leftovers(self) -> None:
+        if self.engine.has_started:
+            await self._tree_lifecycle.remove_leftovers()
 
     async def delete_orphaned_payloads(self) -> None:
         """Delete what was kept for items and artifacts that are gone."""
@@ -175,6 +206,7 @@ class WorkWiring(PlaneWiring):
 
     async def _stop(self) -> None:
         await self.engine.stop()
+        await self.trees.stop()
         self.sessions.close_all("shutdown")
 
 

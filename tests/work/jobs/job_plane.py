@@ -1,6 +1,6 @@
 """A plane with a scripted model on which jobs run."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +15,13 @@ from codeplane.wiring.app import Plane
 from codeplane.work.items.table import WorkTable
 from codeplane.work.jobs.table import JobTable
 from codeplane.work.threads.table import ThreadTable
+from tests.harness import make_repo
 from tests.kernel.plane import OWNER, FixtureOps, plane
 from tests.trust.approvals.agent_calls import result
 from tests.work.turns.scripted_model import ScriptedModel
 
+# What agents hold by default, and the right to start work.
+MAY_SPAWN = 'trust.agent_capabilities=["read_files", "write_files", "execute_tools", "streaming_tasks", "spawn_agents"]'
 ENDED = ("JOB_COMPLETED", "JOB_FAILED", "JOB_CANCELLED")
 
 
@@ -49,6 +52,20 @@ class JobPlane:
             job = await self.show(job_id)
             if job["status"] in (statuses or ENDED):
                 return job
+            assert job["status"] not in ENDED, job
+        raise AssertionError("the log ended")
+
+    async def running(self, job: JsonObject) -> None:
+        """Wait until a job has left the queue."""
+        async for item in self.opened.log.watch(streams={f"thread/{job['thread_id']}": 0}, heartbeat_sec=60):
+            if isinstance(item, Event) and item.type == "turn.started":
+                return
+
+    async def happened(self, job_id: JsonValue, *types: str) -> Event:
+        """The event of one of the types in the job's own stream, once it is there."""
+        async for item in self.opened.log.watch(streams={f"job/{job_id}": 0}, heartbeat_sec=60):
+            if isinstance(item, Event) and item.type in types:
+                return item
         raise AssertionError("the log ended")
 
     async def events(self, stream: str, *types: str) -> list[Event]:
@@ -86,3 +103,18 @@ async def job_plane(
         if starts:
             opened.work.start_engine(opened.conveyor)
         yield JobPlane(opened)
+
+
+@asynccontextmanager
+async def job_repository(
+    folder: Path, files: Mapping[str, str], model: ScriptedModel, *settings: str
+) -> AsyncIterator[tuple[JobPlane, Path, Path]]:
+    """A plane on a repository whose jobs change files, with the checkout and the folder of the work trees."""
+    repo, trees = make_repo(folder / "shop", files), folder / "trees"
+    async with job_plane(repo, model, f"jobs.trees={trees}", *settings) as jobs:
+        yield jobs, repo, trees
+
+
+def folders_of(trees: Path) -> list[str]:
+    """The folders that jobs have left below the folder of their work trees."""
+    return sorted(path.name for path in trees.glob("*/*"))

@@ -10,6 +10,7 @@ from codeplane.kernel.call import Call, Operation, Task
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.errors import Internal, SessionClosed, SessionNotFound
 from codeplane.kernel.event_log import EventLog
+from codeplane.kernel.job_tree import JobOperation
 from codeplane.kernel.ports import Authority, Identity, Tasks
 from codeplane.kernel.result_redaction import ResultRedaction
 from codeplane.kernel.stages.idempotency import KeyClaims
@@ -23,6 +24,7 @@ class Identify:
 
     name: ClassVar[str] = "identify"
     elsewhere: Callable[[str], Catalogue]
+    job_operation: JobOperation
     identity: Identity
     tasks: Tasks
     keys: KeyClaims
@@ -39,6 +41,8 @@ class Identify:
             workspace = request.workspace
             # Handler, assessment and preview of that workspace.
             operation = received.operation = self.elsewhere(workspace).get(operation.name)
+        elif (origin := received.caller.origin) is not None and origin.job_id is not None:
+            operation = received.operation = await self.job_operation(origin.job_id, operation)
         task = await self._enter(received, actor, operation)
         return Identified(
             received=received,

@@ -7,6 +7,7 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.event_log import EventLog
+from codeplane.kernel.job_tree import JobOperation, same_operation
 from codeplane.kernel.ports import Approver, Authority, Blobs, Idempotency, Identity, Observer, RepositoryState, Tasks
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.trace import Tracer
@@ -38,3 +39,5 @@ class StagePorts:
     tracer: Tracer | None = None
     # Finds the operations of another workspace; raises NotFound for unknown ones.
     elsewhere: Callable[[str], Catalogue] = no_workspace
+    # Finds the operation of a job's own work tree.
+    job_operation: JobOperation = same_operation

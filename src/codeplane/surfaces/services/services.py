@@ -16,6 +16,7 @@ from codeplane._gen import (
     auth_pb2,
     devices_pb2,
     events_pb2,
+    jobs_pb2,
     operations_pb2,
     system_pb2,
     threads_pb2,
@@ -57,6 +58,7 @@ FILES: tuple[FileDescriptor, ...] = (
     system_pb2.DESCRIPTOR,
     threads_pb2.DESCRIPTOR,
     turns_pb2.DESCRIPTOR,
+    jobs_pb2.DESCRIPTOR,
     work_pb2.DESCRIPTOR,
 )
 SERVICES: tuple[ServiceDescriptor, ...] = tuple(service for file in FILES for service in file.services_by_name.values())

@@ -294,6 +294,27 @@ METHODS = (
         takes={"item": "."},
     ),
     TypedMethod(
+        service="JobsService",
+        method="GetJobDiff",
+        operation="job.diff",
+        request=jobs_pb2.GetJobDiffRequest,
+        response=jobs_pb2.GetJobDiffResponse,
+    ),
+    TypedMethod(
+        service="JobsService",
+        method="ApplyJob",
+        operation="job.apply",
+        request=jobs_pb2.ApplyJobRequest,
+        response=jobs_pb2.ApplyJobResponse,
+    ),
+    TypedMethod(
+        service="JobsService",
+        method="DiscardJob",
+        operation="job.discard",
+        request=jobs_pb2.DiscardJobRequest,
+        response=jobs_pb2.DiscardJobResponse,
+    ),
+    TypedMethod(
         package=SEARCH_PACKAGE,
         service="SearchService",
         method="Search",

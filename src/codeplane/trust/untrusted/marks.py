@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.call import Call
@@ -10,6 +11,7 @@ from codeplane.kernel.errors import GitBusy, Overloaded, SequenceConflict
 from codeplane.kernel.event import ContentTrust, Draft, Event, Source
 from codeplane.kernel.event_feed import EventFeed
 from codeplane.kernel.event_log import EventLog, EventQuery
+from codeplane.kernel.json import JsonObject
 from codeplane.kernel.online_runs import OnlineRuns
 from codeplane.kernel.ports import Ledger
 from codeplane.trust.identity.identities import device_of, has_own_token
@@ -118,6 +120,29 @@ class UntrustedMarks:
                     continue
                 return
             raise Overloaded("marks on untrusted content change too often")
+
+    async def pass_on(self, log: EventLog, work_id: str, *, from_thread: str, to_thread: str) -> None:
+        """Mark a thread that is given what a marked work item, or the thread that it ran in, has read."""
+        for _ in range(_MAX_CONFLICTS):
+            async with self._changing:
+                mark = self._marks.get(f"{WORK}{work_id}") or self._marks.get(f"{THREAD}{from_thread}")
+                subject = f"{THREAD}{to_thread}"
+                if mark is None or subject in self._marks:
+                    return
+                facts: JsonObject = {
+                    "subjects": [subject],
+                    "reader": mark.reader,
+                    "actor": mark.actor,
+                    "operation": mark.operation,
+                    "source": mark.source,
+                    "what": mark.what,
+                }
+                with suppress(SequenceConflict):
+                    await log.append(
+                        [Draft(stream=STREAM, type=MARKED, payload=facts)], expect=self._expected_sequence()
+                    )
+                    return
+        raise Overloaded("marks on untrusted content change too often")
 
     def _expected_sequence(self) -> dict[str, int] | None:
         """Where the marks' stream has to be for what is known of it to hold."""

@@ -5,6 +5,9 @@ from codeplane.kernel.json import JsonObject
 
 JOB_CREATED, JOB_COMPLETED, JOB_FAILED, JOB_PAUSED = "job.created", "job.completed", "job.failed", "job.paused"
 JOB_CALLED_BACK = "job.called_back"
+# The work tree of a job: made, with the number of changed files in the end, and what became of these.
+TREE_OPENED, TREE_FINISHED = "job.tree_opened", "job.tree_finished"
+TREE_APPLIED, TREE_DISCARDED = "job.tree_applied", "job.tree_discarded"
 # In threads: the job's own, and the one that its result goes to.
 JOB_STATUS_CHANGED, SCHEDULE_TRIGGERED = "job.status_changed", "schedule.triggered"
 

@@ -24,6 +24,15 @@ class JobStatus(StrEnum):
     CANCELLED = "JOB_CANCELLED"
 
 
+class TreeState(StrEnum):
+    """What became of the files that a job changes."""
+
+    NONE = "JOB_TREE_NONE"
+    OPEN = "JOB_TREE_OPEN"
+    APPLIED = "JOB_TREE_APPLIED"
+    DISCARDED = "JOB_TREE_DISCARDED"
+
+
 _STATUSES = {
     (WorkState.WAITING, WaitReason.APPROVAL): JobStatus.WAITING_APPROVAL,
     (WorkState.WAITING, WaitReason.BUDGET): JobStatus.PAUSED_BUDGET,
@@ -49,6 +58,12 @@ class Job:
     has_called_back: bool
     toolset: str
     model: str
+    tree: TreeState
+    base_commit: str
+    # How many files it changed, once that is known.
+    changed_files: int | None
+    # What applied its changes to the checkout.
+    mutation_id: str
 
     @property
     def job_id(self) -> str:
@@ -73,7 +88,7 @@ class Job:
 
 _OWN_COLUMNS = (
     "goal, thread_id, turn_id, trigger_type, trigger_source_id, scheduled_for_ns, changes_files, callback_thread_id, "
-    "has_called_back, toolset, model"
+    "has_called_back, toolset, model, tree, base_commit, changed_files, mutation_id"
 )
 _WORK = ", ".join(f"w.{column.strip()}" for column in WORK_COLUMNS.split(","))
 _OWN = ", ".join(f"j.{column.strip()}" for column in _OWN_COLUMNS.split(","))
@@ -83,7 +98,7 @@ SELECT = f"SELECT {_OWN}, {_WORK} FROM jobs j JOIN work_items w ON w.work_id = j
 def job_from_row(row: Sequence[Cell]) -> Job:
     """The job in a row of SELECT."""
     (goal, thread_id, turn_id, trigger_type, trigger_source_id, scheduled_for_ns, changes_files, callback_thread_id,
-     has_called_back, toolset, model, *work) = row  # fmt: skip
+     has_called_back, toolset, model, tree, base_commit, changed_files, mutation_id, *work) = row  # fmt: skip
     return Job(
         item=item_from_row(work),
         goal=str(goal),
@@ -97,4 +112,8 @@ def job_from_row(row: Sequence[Cell]) -> Job:
         has_called_back=bool(has_called_back),
         toolset=str(toolset),
         model=str(model),
+        tree=TreeState(str(tree)),
+        base_commit=str(base_commit),
+        changed_files=None if changed_files is None else int(str(changed_files)),
+        mutation_id=str(mutation_id),
     )

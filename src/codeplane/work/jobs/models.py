@@ -10,7 +10,7 @@ from codeplane.kernel.operation import Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.plural import plural
 from codeplane.work.items.item import WorkState
-from codeplane.work.jobs.job import Job
+from codeplane.work.jobs.job import Job, TreeState
 from codeplane.work.threads.models import MAX_MESSAGE_BYTES
 from codeplane.work.threads.thread import Turn
 from codeplane.work.turns.budget import TurnBudget
@@ -89,6 +89,9 @@ class JobView(Result):
     created_by: str
     on_behalf_of: str
     changes_files: bool
+    tree: str
+    changed_files: int
+    mutation_id: str
     result: str
     from_sequence: int = Field(description="a watch of its thread from here on shows it from its goal on")
     created_at: str
@@ -121,6 +124,9 @@ class JobView(Result):
             created_by=item.created_by,
             on_behalf_of=str(item.on_behalf_of),
             changes_files=job.changes_files,
+            tree=job.tree.value,
+            changed_files=job.changed_files or 0,
+            mutation_id=job.mutation_id,
             result=result,
             from_sequence=from_sequence,
             created_at=rfc3339(item.created_ns),
@@ -139,6 +145,9 @@ class JobView(Result):
             lines.append(f"because: {self.last_error}")
         if self.pending_action_ids:
             lines.append(f"waits for: {', '.join(self.pending_action_ids)}")
+        if self.tree == TreeState.OPEN and self.changed_files:
+            changed = plural(self.changed_files, "file")
+            lines.append(f"changed {changed}: look at job_diff, then job_apply or job_discard")
         return "\n".join([*lines, *([self.result] if self.result else [])])
 
 

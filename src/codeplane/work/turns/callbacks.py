@@ -1,38 +1,48 @@
 """Brings the outcome of what a turn could only propose back into its thread, as a new turn."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
-from codeplane.kernel.actor import Actor, ActorKind
+from codeplane.kernel.actor import Actor
 from codeplane.kernel.call_record import ACTION_EXECUTED, ACTION_INTERRUPTED, action_stream
-from codeplane.kernel.config import TurnsConfig
 from codeplane.kernel.errors import CodePlaneError, SequenceConflict
 from codeplane.kernel.event import Event
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ports import Ledger
+from codeplane.work.items.item import WorkItem
 from codeplane.work.items.store import WorkStore
 from codeplane.work.threads.store import ThreadStore
-from codeplane.work.turns.budget import TurnBudget
-from codeplane.work.turns.queue import DELEGATED_CALLBACK, NewTurn, TurnQueue
 
-_SYSTEM = Actor(kind=ActorKind.SYSTEM, actor_id="system")
 _REJECTED = "action.rejected"
 _SETTLED = (ACTION_EXECUTED, ACTION_INTERRUPTED, _REJECTED)
 _BATCH = 100
 _MAX_REASON = 500
-_DEFAULT_BUDGET = TurnBudget(max_tool_steps=0, max_tool_tokens=0, max_context_messages=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Callback:
+    """What a thread is told of something that has ended since; `source_id` names that."""
+
+    thread_id: str
+    source_id: str
+    text: str
+    on_behalf_of: Actor
+    parent_id: str | None = None
+
+
+# Queues what the thread of a work item is told.
+QueueCallback = Callable[[Callback, WorkItem], Awaitable[None]]
 
 
 class TurnCallbacks:
     """Looks for proposals of turns that a person has decided on since."""
 
-    def __init__(
-        self, *, log: Ledger, store: ThreadStore, work: WorkStore, queue: TurnQueue, config: TurnsConfig
-    ) -> None:
+    def __init__(self, *, log: Ledger, store: ThreadStore, work: WorkStore, queue_callback: QueueCallback) -> None:
         self._log = log
         self._store = store
         self._work = work
-        self._queue = queue
-        self._config = config
+        self._queue_callback = queue_callback
 
     async def sweep(self) -> None:
         """Queue a turn for each proposal that was decided, once."""
@@ -52,17 +62,13 @@ class TurnCallbacks:
         except CodePlaneError:
             # Retention has taken the work along: nobody is left to tell.
             return
-        await self._queue.add(
-            NewTurn(
-                thread=await self._store.thread(turn.thread_id),
-                source_id=action_id,
-                text=_outcome(action_id, settled),
-                created_by=_SYSTEM,
-                on_behalf_of=item.on_behalf_of,
-                budget=TurnBudget.effective(_DEFAULT_BUDGET, self._config),
-                trigger_type=DELEGATED_CALLBACK,
-            )
+        callback = Callback(
+            thread_id=turn.thread_id,
+            source_id=action_id,
+            text=_outcome(action_id, settled),
+            on_behalf_of=item.on_behalf_of,
         )
+        await self._queue_callback(callback, item)
 
 
 def _outcome(action_id: str, settled: Event) -> str:

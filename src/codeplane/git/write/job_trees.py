@@ -1,0 +1,208 @@
+"""Linked work trees of the repository in which jobs change files, and their changes as one mutation of the checkout."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from codeplane.edit.batch import Change
+from codeplane.edit.engine import Engine
+from codeplane.edit.file_state import FileState, state_of
+from codeplane.edit.scope import Scope
+from codeplane.git.safety.command import Git
+from codeplane.index.files.paths import path_text
+from codeplane.kernel.call import Call
+from codeplane.kernel.config import JobsConfig
+from codeplane.kernel.errors import CodePlaneError, GitRefused, JobConflict, JobTreeGone, NotGit, StorageFailed
+from codeplane.kernel.ids import digest
+from codeplane.kernel.job_tree import AppliedTree, FileChange, FileChangeKind, TreeDiff
+from codeplane.kernel.workspace import Workspace, job_folders
+
+TREE, HOME = "tree", "home"
+_INDEX = "diff-index"
+_KINDS: dict[str, FileChangeKind] = {"A": "created", "D": "deleted"}
+_EXECUTABLE = 0o100
+_NAMED = 20
+_NAME_LENGTH = 24
+
+
+def job_folder(workspace: Workspace, config: JobsConfig) -> Path:
+    """Where the work trees of a repository's jobs are."""
+    folder = Path(config.trees) if config.trees else job_folders(os.environ, Path.home())
+    # By its place: a copy of the repository has jobs of its own.
+    return folder / digest(os.fsencode(workspace.root.resolve()))[:_NAME_LENGTH]
+
+
+class GitJobTrees:
+    """The work trees of jobs, each in a folder of its own outside of the repository."""
+
+    def __init__(self, *, folder: Path, git: Git, scope: Scope, engine: Engine, diff_bytes: int) -> None:
+        """`scope` and `engine` are those of the checkout; of a diff at most `diff_bytes` are shown."""
+        self._folder = folder
+        self._git = git
+        self._scope = scope
+        self._engine = engine
+        self._diff_bytes = diff_bytes
+        # Ends what runs for a work tree, set by who starts that.
+        self.on_close: Callable[[str], Awaitable[None]] | None = None
+        self.list_open: Callable[[], list[str]] = list
+
+    def tree(self, job_id: str) -> Path:
+        """The folder of a job's files."""
+        return self._folder / job_id / TREE
+
+    def home(self, job_id: str) -> Path:
+        """The folder of the index, the journal and whatever else belongs to a work tree."""
+        return self._folder / job_id / HOME
+
+    def exists(self, job_id: str) -> bool:
+        """Whether there is a work tree of that job."""
+        return (self.tree(job_id) / ".git").is_file()
+
+    def list_jobs(self) -> list[str]:
+        """The jobs that have a folder here, with a whole work tree or with what is left of one."""
+        return sorted(entry.name for entry in self._folder.iterdir()) if self._folder.is_dir() else []
+
+    async def create(self, job_id: str) -> str:
+        """Check the newest commit out for a job, in the place of what an earlier try left; returns the commit."""
+        await self.remove(job_id)
+        head = await self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
+        if not head.line:
+            raise NotGit(
+                "a job can only change files of a repository that has a commit",
+                hint="make a first commit, or create the job without changes_files",
+            )
+        try:
+            self.home(job_id).mkdir(parents=True)
+            await self._git.run("worktree", "add", "--quiet", "--detach", "--", str(self.tree(job_id)), head.line)
+        except (OSError, CodePlaneError) as error:
+            await self.remove(job_id)
+            if isinstance(error, OSError):
+                raise StorageFailed(f"the work tree of {job_id} cannot be made: {error}") from error
+            raise
+        return head.line
+
+    async def close(self, job_id: str) -> None:
+        """End what runs for a work tree, such as its index."""
+        if self.on_close is not None:
+            await self.on_close(job_id)
+
+    async def remove(self, job_id: str) -> None:
+        """Remove the work tree with all that belongs to it; nothing when there is none."""
+        await self.close(job_id)
+        folder, tree = self._folder / job_id, self.tree(job_id)
+        if not await asyncio.to_thread(folder.exists):
+            return
+        try:
+            await self._git.run("worktree", "remove", "--force", "--force", "--", str(tree), check=False)
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            # What git listed and could not find, as after a crash.
+            await self._git.run("worktree", "prune", check=False)
+        except NotGit:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        if await asyncio.to_thread(folder.exists):
+            raise StorageFailed(f"{path_text(str(folder))} cannot be removed", hint="look at what is left in it")
+
+    async def diff(self, job_id: str, base: str) -> TreeDiff:
+        """What the job changed since `base`."""
+        git, index = await self._staged(job_id)
+        files = await _list_changes(git, index, base)
+        shown = await git.run(
+            *("diff", "--cached", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", base), env=index
+        )
+        diff = shown.out[: self._diff_bytes].decode("utf-8", "replace")
+        return TreeDiff(
+            files=tuple(files),
+            diff=diff,
+            truncated=len(shown.out) > self._diff_bytes,
+            conflicts=tuple(path_text(path) for path in await self._find_conflicts(job_id, base, files)),
+        )
+
+    async def apply(self, call: Call, job_id: str, base: str) -> AppliedTree:
+        """Make the same changes in the checkout, all of them as one mutation, or none."""
+        git, index = await self._staged(job_id)
+        files = await _list_changes(git, index, base)
+        if conflicts := await self._find_conflicts(job_id, base, files):
+            shown = ", ".join(path_text(path) for path in conflicts[:_NAMED])
+            more = f" and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
+            raise JobConflict(
+                f"the checkout has changed since the job started: {shown}{more}",
+                details={"conflicts": [path_text(path) for path in conflicts[:_NAMED]], "count": len(conflicts)},
+            )
+        changes = await asyncio.to_thread(self._plan, self.tree(job_id), files)
+        if not changes:
+            return AppliedTree(files=tuple(files), mutation_id="")
+        applied = await self._engine.apply(call, changes, what=f"job {job_id}")
+        for path in applied.ignored:
+            call.warn(f"{path} is ignored by git in the checkout")
+        return AppliedTree(files=tuple(files), mutation_id=applied.delta.mutation_id)
+
+    async def _staged(self, job_id: str) -> tuple[Git, dict[str, str]]:
+        """The job's git, and an index of its own with everything in the work tree."""
+        if not self.exists(job_id):
+            raise JobTreeGone(f"the work tree of {job_id} is gone")
+        git = self._git.at(self.tree(job_id))
+        index = self._folder / job_id / _INDEX
+        # Not the job's own index, which it may be using; its times spare git reading every file.
+        await asyncio.to_thread(shutil.copyfile, git.folder / "index", index)
+        variables = {"GIT_INDEX_FILE": str(index)}
+        await git.run("add", "--all", "--", ".", env=variables)
+        return git, variables
+
+    async def _find_conflicts(self, job_id: str, base: str, files: Sequence[FileChange]) -> list[str]:
+        """The changed files that are neither as in `base` nor as the job left them."""
+        if not files:
+            return []
+        moved = await self._git.run("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", base, "--")
+        return await asyncio.to_thread(self._list_conflicts, job_id, set(moved.fields), files)
+
+    def _list_conflicts(self, job_id: str, moved: set[str], files: Sequence[FileChange]) -> list[str]:
+        conflicts: list[str] = []
+        for file in files:
+            here = state_of(self._git.root, file.path)
+            # An untracked file is in no diff of git's.
+            is_moved = here is not None if file.change == "created" else file.path in moved
+            if is_moved and not _is_same(here, state_of(self.tree(job_id), file.path)):
+                conflicts.append(file.path)
+        return conflicts
+
+    def _plan(self, tree: Path, files: Sequence[FileChange]) -> list[Change]:
+        """The changes that are not made in the checkout already."""
+        changes: list[Change] = []
+        for file in files:
+            here, there = state_of(self._git.root, file.path), state_of(tree, file.path)
+            if _is_same(here, there):
+                continue
+            before = here.sha256 if here is not None else None
+            path = self._scope.locate(file.path)
+            if there is None:
+                changes.append(Change(path=path, content=None, before=before))
+            elif there.link:
+                target = os.fsencode(os.readlink(tree / file.path))  # noqa: PTH115  # bytes of any name
+                changes.append(Change(path=path, content=target, before=before, link=True))
+            elif there.sha256:
+                executable = bool(there.mode & _EXECUTABLE)
+                content = (tree / file.path).read_bytes()
+                changes.append(Change(path=path, content=content, before=before, executable=executable))
+            else:
+                raise GitRefused(
+                    f"{path_text(file.path)} is a repository of its own, which cannot be applied",
+                    hint="discard the job, or take the folder over yourself",
+                )
+        return changes
+
+
+def _is_same(here: FileState | None, there: FileState | None) -> bool:
+    """Whether a file is the same in both: its content, and whether it is a link or can be executed."""
+    if here is None or there is None:
+        return here is there
+    return (here.sha256, here.link, here.mode & _EXECUTABLE) == (there.sha256, there.link, there.mode & _EXECUTABLE)
+
+
+async def _list_changes(git: Git, index: dict[str, str], base: str) -> list[FileChange]:
+    listed = await git.run("diff", "--cached", "--name-status", "-z", "--no-renames", "--no-ext-diff", base, env=index)
+    fields = iter(listed.fields)
+    return [
+        FileChange(path=path, change=_KINDS.get(kind[0], "changed")) for kind, path in zip(fields, fields, strict=True)
+    ]

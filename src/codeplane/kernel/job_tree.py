@@ -1,0 +1,78 @@
+"""The work tree of a job, in which it changes files: what a plane may ask of it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from codeplane.kernel.call import Call, Operation
+
+FileChangeKind = Literal["created", "changed", "deleted"]
+# The operation that a job's call runs: that of its own work tree, where there is one; raises when it may not run.
+JobOperation = Callable[[str, Operation], Awaitable[Operation]]
+
+
+async def same_operation(job_id: str, operation: Operation) -> Operation:
+    """The operation itself: there are no work trees of jobs."""
+    return operation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """One file that a job changed."""
+
+    path: str
+    change: FileChangeKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeDiff:
+    """What a job changed; `conflicts` are files that are no longer in the checkout as they were at its start."""
+
+    files: tuple[FileChange, ...]
+    diff: str
+    truncated: bool
+    conflicts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedTree:
+    """What was applied to the checkout; without a mutation it was so already."""
+
+    files: tuple[FileChange, ...]
+    mutation_id: str
+
+
+class JobTrees(Protocol):
+    """The work trees of jobs."""
+
+    async def create(self, job_id: str) -> str:
+        """Check the newest commit out for a job, in the place of what an earlier try left; returns the commit."""
+        ...
+
+    def exists(self, job_id: str) -> bool:
+        """Whether there is a work tree of that job."""
+        ...
+
+    async def diff(self, job_id: str, base: str) -> TreeDiff:
+        """What the job changed since `base`."""
+        ...
+
+    async def apply(self, call: Call, job_id: str, base: str) -> AppliedTree:
+        """Make the same changes in the checkout, all of them as one mutation, or none."""
+        ...
+
+    async def close(self, job_id: str) -> None:
+        """End what runs for a work tree, such as its index."""
+        ...
+
+    async def remove(self, job_id: str) -> None:
+        """Remove the work tree with all that belongs to it; nothing when there is none."""
+        ...
+
+    def list_jobs(self) -> list[str]:
+        """The jobs that have a folder here, with a whole work tree or with what is left of one."""
+        ...
+
+    def list_open(self) -> list[str]:
+        """The jobs for whose work trees something runs."""
+        ...
