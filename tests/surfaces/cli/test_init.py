@@ -257,6 +257,19 @@ class TestUninstall:
         assert f"leave   {user.codex} (codex)" in done.stdout
         assert "cpl uninstall --everywhere" in done.stdout
 
+    @requirement("TRUST-48")
+    def test_no_hook_runs_when_recovery_refs_are_dropped(self, user: User) -> None:
+        user.rows("--yes")
+        hook = user.repo / ".husky" / "reference-transaction"
+        hook.parent.mkdir()
+        hook.write_text(f"#!/bin/sh\ntouch '{user.home}/ran'\n")
+        hook.chmod(0o755)
+        git(user.repo, "update-ref", "refs/codeplane/recovery/x", "HEAD")
+        git(user.repo, "config", "core.hooksPath", ".husky")
+        assert user.cpl("uninstall", "--yes", "--everywhere").returncode == 0
+        assert git(user.repo, "for-each-ref", "refs/codeplane/") == ""
+        assert not (user.home / "ran").exists()
+
     def test_everywhere_takes_the_shared_entries_too(self, user: User) -> None:
         user.rows("--yes")
         done = user.cpl("uninstall", "--yes", "--everywhere")

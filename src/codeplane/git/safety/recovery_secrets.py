@@ -11,6 +11,7 @@ from pathlib import Path
 import pygit2
 
 from codeplane.disk.git_variables import NO_FETCH
+from codeplane.disk.program_path import path_outside
 from codeplane.git.read.repository import common_dir, open_repository
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.contents import MAX_BLOB, Contents
@@ -38,7 +39,7 @@ def git_asker(root: Path) -> Ask:
     def ask(*arguments: str) -> bytes:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         command = ["git", "-c", "core.fsmonitor=false", *arguments]
-        environment |= NO_FETCH
+        environment |= NO_FETCH | {"PATH": path_outside(environment.get("PATH", ""), root)}
         done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=_LOOK_SEC, check=False)
         return done.stdout
 

@@ -49,6 +49,18 @@ def test_a_git_that_is_old_or_broken(
     assert found.verdict == verdict and output in found.found
 
 
+@requirement("TRUST-48")
+@pytest.mark.parametrize("name", ["git", "recovery"])
+def test_a_git_in_the_work_tree_is_not_run(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """An activated environment lies there, and tests can write it."""
+    folder = program(workspace.root / "bin", "git", f"touch '{tmp_path}/ran'; echo git version 9.9")
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    assert run_check(workspace, name).verdict == "ok"
+    assert not (tmp_path / "ran").exists()
+
+
 def test_no_bubblewrap(workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "bin"
     folder.mkdir()

@@ -160,9 +160,10 @@ def _git(root: Path, *arguments: str, given: str = "") -> str:
 
     try:
         done = subprocess.run(
-            ["git", "-c", "core.fsmonitor=false", *arguments],
+            # Agents may have written the hooks, which are in no sandbox here.
+            ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", *arguments],
             cwd=root,
-            env=clean_environment() | NO_FETCH,
+            env=clean_environment(root) | NO_FETCH,
             input=given,
             capture_output=True,
             text=True,

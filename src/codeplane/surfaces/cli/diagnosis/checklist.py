@@ -30,7 +30,7 @@ def run_checks(workspace: Workspace) -> Iterator[Check]:
     settled, config = settings(workspace, served)
     looks: list[tuple[str, Look]] = [
         ("version", installation.version),
-        ("git", installation.git),
+        ("git", lambda: installation.git(workspace)),
         ("sandbox", lambda: installation.sandbox(workspace, config)),
         ("repository", lambda: repository.repository(workspace)),
         ("worktree", lambda: repository.worktree(workspace)),

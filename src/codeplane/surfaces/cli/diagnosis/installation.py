@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codeplane import __version__
+from codeplane.disk.program_path import path_outside
 from codeplane.kernel.errors import NotFound, StorageFailed
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.diagnosis.check import Check, fail, ok, warn
@@ -27,9 +28,9 @@ def version() -> Check:
     return ok("version", f"cpl {__version__} on Python {platform.python_version()}, {platform.platform()}")
 
 
-def git() -> Check:
+def git(workspace: Workspace) -> Check:
     """Check for a git that is missing, broken, or too old to preview merges."""
-    program = shutil.which("git")
+    program = shutil.which("git", path=path_outside(os.environ.get("PATH", ""), workspace.root))
     if program is None:
         return fail("git", "not found", "apt-get install git")
     try:
