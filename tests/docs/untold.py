@@ -18,6 +18,7 @@ ELSEWHERE: Final = {
     "buf curl ": "run by tests/surfaces/connect/test_guide.py",
     "cpl models key": "surfaces/cli/test_models.py, which has keys",
     "cpl models test": "surfaces/cli/test_models.py, which has models",
+    "cpl up --install": "surfaces/cli/test_unit.py, which has a systemd to ask",
     "cpl demo": "surfaces/cli/demo/test_demo.py, without its pauses",
 }
 

@@ -107,6 +107,56 @@ REQUIREMENTS = (
     ),
     Requirement(id="TRUST-02", source="design §4", promise="a call's own risk decides, not its operation's"),
     Requirement(
+        id="SCHED-01",
+        source="003 §5, §7, §8.9, design §10",
+        promise="schedules are made, changed, listed and deleted; unknown keys, bad zones and too many are refused",
+    ),
+    Requirement(
+        id="SCHED-02",
+        source="design §10",
+        promise="the times of cron expressions are those of zoneinfo, in gaps and folds of every zone",
+    ),
+    Requirement(
+        id="SCHED-03",
+        source="003 §8.9, design §10",
+        promise="a time fires once: over kills, with two servers or planes at once, and when the clock is set back",
+    ),
+    Requirement(
+        id="SCHED-04",
+        source="design §10",
+        promise="the newest of missed times is caught up on, the others are counted; an overlapping run is skipped",
+    ),
+    Requirement(
+        id="SCHED-05",
+        source="003 §8.9, §8.13",
+        promise="a heartbeat is a turn in its schedule's thread that stays silent when there is nothing to report",
+    ),
+    Requirement(
+        id="SCHED-06",
+        source="design §10",
+        promise="a schedule stops within a second and says why when its creator is revoked or its thread is gone",
+    ),
+    Requirement(
+        id="SCHED-07",
+        source="design §10",
+        promise="schedules wake with a server only, keep one in the background up, and status and dashboard say so",
+    ),
+    Requirement(
+        id="SCHED-08",
+        source="design §10",
+        promise="cpl up --install has systemd start the server and can be undone; without systemd it says what to do",
+    ),
+    Requirement(
+        id="SCHED-09",
+        source="003 §5, §7, §8.9",
+        promise="SchedulesService is served over Connect, gRPC-Web and gRPC, and by the Python client",
+    ),
+    Requirement(
+        id="SCHED-10",
+        source="003 §10",
+        promise="a person makes, runs, rests and deletes schedules on the dashboard and by cpl schedules",
+    ),
+    Requirement(
         id="WORK-05",
         source="design §10",
         promise="a person sees work as a tree on the dashboard and by cpl work, follows, cancels and resumes it there",

@@ -6,6 +6,7 @@ The one for asyncio is `codeplane.client.async_client.AsyncClient`, apart so tha
 from codeplane.client.client import Client
 from codeplane.client.jobs import Job, JobCalls, JobDiff
 from codeplane.client.records import Approval, Device, Gap, Heartbeat, Item, LogEvent, PairedDevice, PairingCode, Token
+from codeplane.client.schedules import Schedule, ScheduleCalls, ScheduleRun, Wakeup
 from codeplane.client.thread_stream import Reconnection, ThreadStream
 from codeplane.client.threads import Thread, ThreadEvent, ThreadMessage, ThreadSnapshot, TurnBudget, TurnResult
 
@@ -23,6 +24,9 @@ __all__ = [
     "PairedDevice",
     "PairingCode",
     "Reconnection",
+    "Schedule",
+    "ScheduleCalls",
+    "ScheduleRun",
     "Thread",
     "ThreadEvent",
     "ThreadMessage",
@@ -31,4 +35,5 @@ __all__ = [
     "Token",
     "TurnBudget",
     "TurnResult",
+    "Wakeup",
 ]

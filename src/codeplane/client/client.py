@@ -25,6 +25,7 @@ from codeplane.client.records import (
     text_field,
     token_from_json,
 )
+from codeplane.client.schedules import ScheduleCalls
 from codeplane.client.thread_stream import Reconnection, ThreadStream
 from codeplane.client.threads import (
     Thread,
@@ -252,6 +253,11 @@ class Client:
     def jobs(self) -> JobCalls:
         """The calls on jobs."""
         return JobCalls(partial(self._call_method, "JobsService"))
+
+    @property
+    def schedules(self) -> ScheduleCalls:
+        """The calls on schedules."""
+        return ScheduleCalls(partial(self._call_method, "SchedulesService"))
 
     def _call_method(
         self, service: str, method: str, message: JsonObject, *, timeout_sec: float = CALL_SEC

@@ -174,6 +174,21 @@ class ArtifactsConfig(Section):
     thread_bytes: int = Field(64 * 1024 * 1024, ge=1024, description="all artifacts of one thread together")
 
 
+class SchedulesConfig(Section):
+    """Schedules, and the server that wakes for them."""
+
+    max_schedules: int = Field(20, ge=0, le=1_000_000, description="schedules that there may be; more are refused")
+    grace_sec: float = Field(
+        60.0, gt=0, description="how late a time may come before its run counts as one that catches up"
+    )
+    keep_server_up: bool = Field(
+        True, description="a server in the background does not end while a schedule is enabled"
+    )
+    reach_outs_per_day: int = Field(
+        20, ge=0, le=10_000, description="notifications of heartbeats that have something to say, in 24 hours"
+    )
+
+
 class RetentionConfig(Section):
     """How long the log keeps what."""
 
@@ -630,6 +645,7 @@ class Config(Section):
     turns: TurnsConfig = TurnsConfig()
     jobs: JobsConfig = JobsConfig()
     artifacts: ArtifactsConfig = ArtifactsConfig()
+    schedules: SchedulesConfig = SchedulesConfig()
     retention: RetentionConfig = RetentionConfig()
     ledger: LedgerConfig = LedgerConfig()
     trust: TrustConfig = TrustConfig()

@@ -1051,6 +1051,51 @@ class JobConflict(
     """The checkout has changed where a job changed it too, so nothing was applied."""
 
 
+class ScheduleNotFound(
+    CodePlaneError,
+    name="SCHEDULE_NOT_FOUND",
+    code=6060,
+    http=404,
+    rpc="not_found",
+    hint="schedule_list shows which there are",
+):
+    """There is no such schedule, or it is not the caller's."""
+
+
+class ScheduleLimitReached(
+    CodePlaneError,
+    name="SCHEDULE_LIMIT_REACHED",
+    code=6061,
+    http=429,
+    rpc="resource_exhausted",
+    hint="delete one with schedule_delete, or raise schedules.max_schedules",
+):
+    """There are as many schedules as the settings allow."""
+
+
+class ScheduleBusy(
+    CodePlaneError,
+    name="SCHEDULE_BUSY",
+    code=6062,
+    http=409,
+    rpc="aborted",
+    retryable=True,
+    hint="wait until the run before has ended, or cancel it",
+):
+    """The run before has not ended, and the schedule's runs do not overlap."""
+
+
+class ServiceManagerMissing(
+    CodePlaneError,
+    name="SERVICE_MANAGER_MISSING",
+    code=6063,
+    http=501,
+    rpc="unimplemented",
+    hint="start the server by other means after a reboot, as with cron: @reboot cpl up --detach --repo PATH",
+):
+    """No systemd of this account can be reached that would start the server."""
+
+
 class SessionNotFound(
     CodePlaneError,
     name="SESSION_NOT_FOUND",

@@ -15,7 +15,12 @@ from codeplane.kernel.plural import plural
 API_VERSION = "1.0.0"
 _MAX_CONTEXTS = 5
 
-Section = Literal["daemon", "index", "contexts", "session", "indexers", "config", "ledger", "policy"]
+Section = Literal["daemon", "index", "contexts", "session", "indexers", "config", "ledger", "policy", "schedules"]
+
+
+_SECTIONS: tuple[Section, ...] = (
+    *("daemon", "ledger", "session", "config", "index", "contexts", "indexers", "policy", "schedules"),
+)
 
 
 class StatusRequest(Request):
@@ -36,6 +41,7 @@ class StatusResult(Result):
     session: JsonObject | None = None
     config: JsonObject | None = None
     policy: JsonObject | None = None
+    schedules: JsonObject | None = None
     unavailable: tuple[str, ...] = ()
 
     def text(self) -> str:
@@ -66,6 +72,8 @@ class StatusResult(Result):
             lines.append(f"settings: {description}")
         if description := describe_policy_problems(self.policy):
             lines.append(f"policy: {description}")
+        if description := describe_schedules(self.schedules):
+            lines.append(f"schedules: {description}")
         if self.unavailable:
             lines.append(f"not there yet: {', '.join(self.unavailable)}")
         return "\n".join(lines)
@@ -112,6 +120,20 @@ def describe_policy_problems(policy: JsonValue) -> str:
         for message in listed
     ]
     return f"{'; '.join(map(str, messages))}; see: cpl policy check" if messages else ""
+
+
+def describe_schedules(schedules: JsonValue) -> str:
+    """How many schedules are enabled, when the next one is due, and that they keep a server up; empty without any."""
+    if not isinstance(schedules, dict):
+        return ""
+    enabled, stopped = int(str(schedules.get("enabled") or 0)), int(str(schedules.get("stopped") or 0))
+    parts = []
+    if enabled:
+        stay = "; a server in the background stays up for them" if schedules.get("keeps_server_up") else ""
+        parts.append(f"{enabled} enabled, next at {str(schedules.get('next_run_at'))[:19]}Z{stay}")
+    if stopped:
+        parts.append(f"{stopped} stopped by themselves: cpl schedules")
+    return "; ".join(parts)
 
 
 def describe_index(index: JsonObject) -> str:
@@ -172,7 +194,7 @@ class StatusOperations:
     @operation("status", risk=Risk.READ)
     async def status(self, call: Call, request: StatusRequest) -> StatusResult:
         """Which repository and commit this is, server health, the ledger and this session's task."""
-        wanted = request.include or ("daemon", "ledger", "session", "config", "index", "contexts", "indexers", "policy")
+        wanted = request.include or _SECTIONS
         sections: dict[str, JsonObject] = {}
         for name in wanted:
             if name in self._parts:

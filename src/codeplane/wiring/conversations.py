@@ -23,6 +23,7 @@ from codeplane.work.jobs.spawn_limits import SpawnLimits
 from codeplane.work.jobs.store import JobStore
 from codeplane.work.jobs.tree_lifecycle import TreeLifecycle
 from codeplane.work.jobs.tree_operations import JobTreeOperations
+from codeplane.work.schedules.runs import ScheduleRuns
 from codeplane.work.skills.library import SkillLibrary
 from codeplane.work.skills.operations import SkillOperations
 from codeplane.work.threads.operations import ThreadAccess, ThreadOperations
@@ -33,6 +34,7 @@ from codeplane.work.turns.kind import TurnKind
 from codeplane.work.turns.loop import TurnLoop
 from codeplane.work.turns.operations import TurnOperations
 from codeplane.work.turns.queue import TurnQueue
+from codeplane.work.turns.reach_out import ReachOuts
 from codeplane.work.turns.transcript import TranscriptStore
 from codeplane.work.turns.turn_run import Models
 
@@ -79,7 +81,15 @@ class Conversations:
             clock=foundation.clock,
         )
         jobs = JobStore(foundation.log)
-        kind = TurnKind(store=store, loop=loop, tokenizer=TOKENIZER, max_running=config.max_running)
+        reach_outs = ReachOuts(
+            log=foundation.log,
+            store=store,
+            clock=foundation.clock,
+            per_day=foundation.config.schedules.reach_outs_per_day,
+        )
+        kind = TurnKind(
+            store=store, loop=loop, reach_outs=reach_outs, tokenizer=TOKENIZER, max_running=config.max_running
+        )
         job_kind = JobKind(
             threads=store,
             jobs=jobs,
@@ -113,6 +123,15 @@ class Conversations:
             jobs=self.jobs,
             config=config.jobs,
             turns=config.turns,
+        )
+
+    def schedule_runs(self, engine: WorkEngine) -> ScheduleRuns:
+        """What schedules start."""
+        return ScheduleRuns(
+            jobs=self.job_queue(engine),
+            turns=TurnQueue(engine=engine, payloads=self.payloads),
+            threads=self.store,
+            config=self.foundation.config.turns,
         )
 
     def operations(self, conveyor: Conveyor, engine: WorkEngine) -> tuple[object, ...]:

@@ -101,6 +101,7 @@ class Serving:
             plane.index.start()
             plane.work.start_engine(plane.conveyor)
             await plane.tools.start_servers()
+            plane.work.start_schedules()
             # Compiled in the background, so that the first call does not wait for it.
             settling = asyncio.ensure_future(asyncio.to_thread(plane.trust.policy.warm, _POLICY_SEC))
             listener = bind(self._config, self._workspace.root)
@@ -340,8 +341,8 @@ class Serving:
         limit = self._config.idle_exit_sec
         while self._detached and limit:
             await asyncio.sleep(min(_IDLE_CHECK_SEC, limit))
-            # Work goes on though nobody looks.
-            if activity.idle_sec() > limit and not plane.work.engine.running:
+            # Work goes on though nobody looks, and schedules wake.
+            if activity.idle_sec() > limit and not plane.work.keeps_server_up:
                 self._stopping.set()
                 return
 

@@ -17,6 +17,7 @@ from codeplane.wiring.job_trees import JobWorkspaces
 from codeplane.wiring.models import ModelsWiring
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.repository import RepositoryWiring
+from codeplane.wiring.schedules import Schedules
 from codeplane.wiring.trust import TrustWiring
 from codeplane.work.artifacts.operations import ArtifactOperations
 from codeplane.work.artifacts.store import ArtifactStore
@@ -31,6 +32,7 @@ from codeplane.work.operations import SessionOperations
 from codeplane.work.proposals.operations import ProposalOperations
 from codeplane.work.proposals.table import ProposalTable
 from codeplane.work.replay import ReplayOperations
+from codeplane.work.schedules.table import ScheduleTable
 from codeplane.work.sessions import Sessions
 from codeplane.work.skills.table import SkillTrustTable
 from codeplane.work.tables import OperationTable, SessionTable, TaskTable
@@ -54,6 +56,7 @@ class WorkWiring(PlaneWiring):
         ArtifactTable,
         SkillTrustTable,
         ProposalTable,
+        ScheduleTable,
     )
 
     def __init__(self, house: House) -> None:
@@ -108,6 +111,9 @@ class WorkWiring(PlaneWiring):
         self._conversations.job_kind.prepare = self._tree_lifecycle.prepare
         self._job_callbacks = self._conversations.job_callbacks(self.engine)
         self._callbacks = self._conversations.callbacks(self.engine, self._job_callbacks)
+        self.schedules = Schedules.of(
+            foundation, self._conversations.schedule_runs(self.engine), trust.identity.identities.is_live
+        )
 
     def part(self, conveyor: Conveyor) -> Part:
         foundation = self.foundation
@@ -158,8 +164,9 @@ class WorkWiring(PlaneWiring):
                 proposals,
                 *conversations,
                 *self._conversations.job_operations(conveyor, self.engine, self.trees.trees, self._tree_lifecycle),
+                self.schedules.operations(self._conversations.access(conveyor)),
             ),
-            status={"session": operations.state, "work": self._state},
+            status={"session": operations.state, "work": self._state, "schedules": self.schedules.state},
             sweeps=(
                 Sweep(run=self._sweep, every_sec=_SWEEP_SEC),
                 Sweep(run=self._sweep_work),
@@ -172,6 +179,15 @@ class WorkWiring(PlaneWiring):
     def start_engine(self, conveyor: Conveyor) -> None:
         """Run work items from now on; only a server does, since an embedded run would cut them off."""
         self.engine.start(conveyor)
+
+    def start_schedules(self) -> None:
+        """Wake schedules from now on; only a server does, since an embedded run would not be there for long."""
+        self.schedules.scheduler.start()
+
+    @property
+    def keeps_server_up(self) -> bool:
+        """Whether a server in the background has to stay, though nobody calls it."""
+        return self.engine.running > 0 or self.schedules.keep_server_up
 
     async def _is_own(self, work_id: str) -> bool:
         """Whether an item was created on this node of a shared log: its payloads and its repository are here."""
@@ -205,6 +221,7 @@ class WorkWiring(PlaneWiring):
         await self._payloads.delete_orphans()
 
     async def _stop(self) -> None:
+        await self.schedules.scheduler.stop()
         await self.engine.stop()
         await self.trees.stop()
         self.sessions.close_all("shutdown")

@@ -7,7 +7,17 @@ from types import MappingProxyType
 
 from google.protobuf.message import Message
 
-from codeplane._gen import approvals_pb2, auth_pb2, devices_pb2, jobs_pb2, system_pb2, threads_pb2, turns_pb2, work_pb2
+from codeplane._gen import (
+    approvals_pb2,
+    auth_pb2,
+    devices_pb2,
+    jobs_pb2,
+    schedules_pb2,
+    system_pb2,
+    threads_pb2,
+    turns_pb2,
+    work_pb2,
+)
 from codeplane._gen.search import search_pb2
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.services.field_mapping import (
@@ -313,6 +323,60 @@ METHODS = (
         operation="job.discard",
         request=jobs_pb2.DiscardJobRequest,
         response=jobs_pb2.DiscardJobResponse,
+    ),
+    TypedMethod(
+        service="SchedulesService",
+        method="ListSchedules",
+        operation="schedule.list",
+        request=schedules_pb2.ListSchedulesRequest,
+        response=schedules_pb2.ListSchedulesResponse,
+        sends=_PAGED,
+        takes={**_PAGES, "items": "results"},
+    ),
+    TypedMethod(
+        service="SchedulesService",
+        method="CreateSchedule",
+        operation="schedule.create",
+        request=schedules_pb2.CreateScheduleRequest,
+        response=schedules_pb2.CreateScheduleResponse,
+        takes={"item": "."},
+    ),
+    TypedMethod(
+        service="SchedulesService",
+        method="UpdateSchedule",
+        operation="schedule.update",
+        request=schedules_pb2.UpdateScheduleRequest,
+        response=schedules_pb2.UpdateScheduleResponse,
+        takes={"item": "."},
+    ),
+    TypedMethod(
+        service="SchedulesService",
+        method="RunScheduleNow",
+        operation="schedule.run",
+        request=schedules_pb2.RunScheduleNowRequest,
+        response=schedules_pb2.RunScheduleNowResponse,
+    ),
+    TypedMethod(
+        service="SchedulesService",
+        method="GetSchedule",
+        operation="schedule.show",
+        request=schedules_pb2.GetScheduleRequest,
+        response=schedules_pb2.GetScheduleResponse,
+        takes={"item": "."},
+    ),
+    TypedMethod(
+        service="SchedulesService",
+        method="DeleteSchedule",
+        operation="schedule.delete",
+        request=schedules_pb2.DeleteScheduleRequest,
+        response=schedules_pb2.DeleteScheduleResponse,
+    ),
+    TypedMethod(
+        service="SchedulesService",
+        method="ListNextRuns",
+        operation="schedule.next",
+        request=schedules_pb2.ListNextRunsRequest,
+        response=schedules_pb2.ListNextRunsResponse,
     ),
     TypedMethod(
         package=SEARCH_PACKAGE,

@@ -21,6 +21,7 @@ NAVIGATION = (
     ("Work", "/dashboard/work"),
     ("Artifacts", "/dashboard/artifacts"),
     ("Skills", "/dashboard/skills"),
+    ("Schedules", "/dashboard/schedules"),
     ("Changes", "/dashboard/changes"),
     ("Repository", "/dashboard/repository"),
     ("Ledger", "/dashboard/ledger"),

@@ -66,6 +66,7 @@ class ListRequest(PageRequest):
     state: Literal["QUEUED", "RUNNING", "WAITING", "COMPLETED", "FAILED", "CANCELLED"] | None = None
     parent_id: str | None = Field(None, max_length=100, description="only those that this item started")
     tree: bool = Field(False, description="only those that no item started, and in `started` what is below each")
+    heartbeats: bool = Field(False, description="heartbeats that are done, too")
 
 
 class WorkView(Result):

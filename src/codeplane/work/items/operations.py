@@ -21,7 +21,7 @@ from codeplane.kernel.redaction import Redactor
 from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
 from codeplane.work.items.engine import WorkEngine
-from codeplane.work.items.item import WorkItem, WorkLimits, delegator, work_stream
+from codeplane.work.items.item import Priority, WorkItem, WorkLimits, delegator, work_stream
 from codeplane.work.items.models import (
     CancelRequest,
     ListRequest,
@@ -119,6 +119,9 @@ class WorkOperations:
                 values.append(value)
         if request.tree:
             conditions.append("parent_id IS NULL")
+        if not request.heartbeats:
+            conditions.append("NOT (priority = ? AND state = 'COMPLETED')")
+            values.append(int(Priority.HEARTBEAT))
         scope = self._scope_of(call)
         if scope is not None:
             own, reader = own_actor_condition("created_by", scope)

@@ -9,7 +9,7 @@ JOB_CALLED_BACK = "job.called_back"
 TREE_OPENED, TREE_FINISHED = "job.tree_opened", "job.tree_finished"
 TREE_APPLIED, TREE_DISCARDED = "job.tree_applied", "job.tree_discarded"
 # In threads: the job's own, and the one that its result goes to.
-JOB_STATUS_CHANGED, SCHEDULE_TRIGGERED = "job.status_changed", "schedule.triggered"
+JOB_STATUS_CHANGED = "job.status_changed"
 
 
 def job_stream(job_id: str) -> str:

@@ -13,12 +13,13 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Payloads
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.item import Priority, WorkLimits
-from codeplane.work.jobs.events import JOB_CREATED, JOB_STATUS_CHANGED, SCHEDULE_TRIGGERED, job_draft
+from codeplane.work.jobs.events import JOB_CREATED, JOB_STATUS_CHANGED, job_draft
 from codeplane.work.jobs.job import KIND, Job, JobStatus
 from codeplane.work.jobs.store import JobStore
 from codeplane.work.threads.events import (
     CALLBACK_RECEIVED,
     MESSAGE_CREATED,
+    SCHEDULE_TRIGGERED,
     THREAD_CREATED,
     TURN_QUEUED,
     thread_draft,

@@ -24,6 +24,7 @@ TOOL_PLANNED, TOOL_STARTED, TOOL_FINISHED, TOOL_ANSWERED = (
 )
 MEMORY_SAVED, MEMORY_WRITTEN = "memory.checkpoint_saved", "memory.written"
 CALLBACK_RECEIVED = "callback.received"
+SCHEDULE_TRIGGERED = "schedule.triggered"
 # After one of these, nothing more happens in a turn.
 TURN_ENDS = frozenset({TURN_COMPLETED, TURN_FAILED})
 

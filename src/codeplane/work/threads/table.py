@@ -131,10 +131,14 @@ def _add_message(tables: Tables, thread_id: str, event: Event) -> None:
             *(dumps(payload.get("metadata") or {}), event.content_trust.value, event.at_ns, event.sequence),
         ),
     )
+    metadata = payload.get("metadata")
+    # A heartbeat that has nothing to report does not move its thread to the top of lists.
+    is_quiet = isinstance(metadata, dict) and bool(metadata.get("heartbeat") or metadata.get("silent"))
     tables.execute(
-        """UPDATE threads SET messages = messages + 1, updated_ns = ?, title = CASE title WHEN '' THEN ? ELSE title END
+        """UPDATE threads SET messages = messages + 1, updated_ns = CASE WHEN ? THEN updated_ns ELSE ? END,
+           title = CASE title WHEN '' THEN ? ELSE title END
            WHERE thread_id = ?""",
-        (event.at_ns, _title(content) if role == "user" else "", thread_id),
+        (is_quiet, event.at_ns, _title(content) if role == "user" else "", thread_id),
     )
 
 

@@ -23,6 +23,7 @@ from codeplane.work.threads.store import ThreadStore
 from codeplane.work.threads.thread import Turn
 from codeplane.work.turns.budget import TurnBudget
 from codeplane.work.turns.loop import TurnLoop
+from codeplane.work.turns.reach_out import ReachOuts
 
 CANCELLED_CODE = "CANCELLED"
 
@@ -37,10 +38,13 @@ class TurnKind:
 
     name: ClassVar[str] = "turn"
 
-    def __init__(self, *, store: ThreadStore, loop: TurnLoop, tokenizer: str, max_running: int) -> None:
+    def __init__(
+        self, *, store: ThreadStore, loop: TurnLoop, reach_outs: ReachOuts, tokenizer: str, max_running: int
+    ) -> None:
         self.max_running = max_running
         self._store = store
         self._loop = loop
+        self._reach_outs = reach_outs
         self._tokenizer = tokenizer
         self._interrupts: dict[str, asyncio.Event] = {}
 
@@ -71,13 +75,12 @@ class TurnKind:
         return event is not None
 
     async def copies(self, item: WorkItem, transition: Transition) -> Sequence[Draft]:
-        """What the thread is shown of a transition."""
+        """What the thread is shown of a transition, and of a heartbeat the person."""
         turn = await self._store.turn_of_work(item.work_id)
         actor = str(_assistant(turn, item))
-        return [
-            thread_draft(kind, payload, actor=actor, ids=turn.ids)
-            for kind, payload in turn_events(item, turn, transition, self._tokenizer)
-        ]
+        events = turn_events(item, turn, transition, self._tokenizer)
+        drafts = [thread_draft(kind, payload, actor=actor, ids=turn.ids) for kind, payload in events]
+        return [*drafts, *await self._reach_outs.drafts(turn, transition)]
 
 
 def turn_events(item: WorkItem, turn: Turn, transition: Transition, tokenizer: str) -> list[tuple[str, JsonObject]]:

@@ -17,6 +17,7 @@ from codeplane.kernel.errors import (
     CodePlaneError,
     FailedModelOutput,
     InvalidArgument,
+    ProviderUnavailable,
     ShuttingDown,
     TurnBudgetExceeded,
 )
@@ -43,6 +44,7 @@ from codeplane.work.threads.events import (
 from codeplane.work.threads.store import ThreadStore
 from codeplane.work.threads.thread import Turn
 from codeplane.work.turns.context import ContextBuilder, CountTokens
+from codeplane.work.turns.heartbeat import HEARTBEAT, is_silent
 from codeplane.work.turns.index_answer import IndexAnswer
 from codeplane.work.turns.model_step import ModelStep
 from codeplane.work.turns.plan import TurnPlan
@@ -110,6 +112,9 @@ class TurnLoop:
         run.job_id = job_id
         try:
             if not self._models.is_configured(run.plan.model):
+                if turn.trigger_type == HEARTBEAT:
+                    # Passages of the index are no answer to whether there is something to report.
+                    raise ProviderUnavailable("a heartbeat needs a model, and none is configured")
                 return await self._answer_from_index(run)
             return await self._loop(run)
         except _Interrupted:
@@ -303,10 +308,12 @@ class TurnLoop:
         }
         drafts = [run.draft(MODEL_ANSWERED, answered)]
         if answer.text:
+            is_quiet = not answer.tools and is_silent(run.turn.trigger_type, answer.text)
+            silent: JsonObject = {"silent": True} if is_quiet else {}
             committed: JsonObject = {
                 "message_id": _message_id(run),
                 "full_text": message_text(self._redactor.text(answer.text)),
-                "metadata": {"model": answer.model, "is_final": not answer.tools, **(metadata or {})},
+                "metadata": {"model": answer.model, "is_final": not answer.tools, **(metadata or {}), **silent},
             }
             drafts.append(run.draft(ASSISTANT_COMMITTED, committed))
         drafts += [run.draft(TOOL_PLANNED, self._plan_payload(run, tool)) for tool in answer.tools]

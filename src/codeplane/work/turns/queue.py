@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from codeplane.kernel.actor import Actor
+from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.event import Correlation
 from codeplane.kernel.ids import derived_event_id, digest
 from codeplane.kernel.json import JsonObject
@@ -10,15 +11,23 @@ from codeplane.kernel.ports import Payloads
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.item import Priority, WorkLimits
 from codeplane.work.skills.library import ChosenSkill
-from codeplane.work.threads.events import CALLBACK_RECEIVED, MESSAGE_CREATED, TURN_QUEUED, thread_draft
+from codeplane.work.threads.events import (
+    CALLBACK_RECEIVED,
+    MESSAGE_CREATED,
+    SCHEDULE_TRIGGERED,
+    TURN_QUEUED,
+    thread_draft,
+)
 from codeplane.work.threads.thread import Thread
 from codeplane.work.turns.budget import TurnBudget
+from codeplane.work.turns.heartbeat import HEARTBEAT
 from codeplane.work.turns.kind import TurnKind
 from codeplane.work.turns.plan import TurnPlan
 
 CHAT_MESSAGE, DELEGATED_CALLBACK = "CHAT_MESSAGE", "DELEGATED_CALLBACK"
 # What bounds turns are budgets of their own.
 _LIMITS = WorkLimits(max_steps=100_000, max_seconds=86_400.0)
+_PRIORITIES = {CHAT_MESSAGE: Priority.CHAT, HEARTBEAT: Priority.HEARTBEAT}
 _MAX_TITLE = 80
 
 
@@ -40,12 +49,28 @@ class NewTurn:
     # The work item that it goes on with.
     parent_id: str | None = None
     skills: tuple[ChosenSkill, ...] = ()
+    # The time of the schedule that set it off.
+    scheduled_for_ns: int | None = None
 
     @property
     def turn_id(self) -> str:
-        """The same for the same message, or the same trigger and source."""
+        """The same for the same message, or the same trigger, source and time."""
         trigger = () if self.trigger_type == CHAT_MESSAGE else (self.trigger_type,)
-        return derived_event_id("turn", self.thread.thread_id, *trigger, self.source_id)
+        time = () if self.scheduled_for_ns is None else (str(self.scheduled_for_ns),)
+        # A schedule may be given another thread between two attempts to start the same turn.
+        place = self.thread.thread_id if self.scheduled_for_ns is None else ""
+        return derived_event_id("turn", place, *trigger, self.source_id, *time)
+
+    @property
+    def metadata(self) -> JsonObject:
+        """What its message says about itself."""
+        skills: JsonObject = {"skills": [skill.name for skill in self.skills]} if self.skills else {}
+        return {**skills, **({"heartbeat": True} if self.trigger_type == HEARTBEAT else {})}
+
+    @property
+    def priority(self) -> Priority:
+        """How urgent it is among all work."""
+        return _PRIORITIES.get(self.trigger_type, Priority.CALLBACK)
 
     @property
     def is_message(self) -> bool:
@@ -78,7 +103,7 @@ class TurnQueue:
             "message_id": message_id,
             "role": "user" if new.is_message else "system",
             "content": new.text,
-            "metadata": {"skills": [skill.name for skill in new.skills]} if new.skills else {},
+            "metadata": new.metadata,
         }
         queued: JsonObject = {
             "client_message_id": new.source_id if new.is_message else "",
@@ -92,6 +117,9 @@ class TurnQueue:
         events: list[tuple[str, JsonObject]] = [(MESSAGE_CREATED, message), (TURN_QUEUED, queued)]
         if new.trigger_type == DELEGATED_CALLBACK:
             events.insert(0, (CALLBACK_RECEIVED, {"callback_id": new.source_id}))
+        if new.scheduled_for_ns is not None:
+            scheduled_for = rfc3339(new.scheduled_for_ns)
+            events.insert(0, (SCHEDULE_TRIGGERED, {"schedule_id": new.source_id, "scheduled_for_utc": scheduled_for}))
         await self._engine.store.create(
             kind=TurnKind.name,
             title=new.text.strip().partition("\n")[0][:_MAX_TITLE],
@@ -103,7 +131,7 @@ class TurnQueue:
             work_id=work_id,
             created_by=new.created_by,
             correlation=ids,
-            priority=Priority.CHAT if new.is_message else Priority.CALLBACK,
+            priority=new.priority,
             copies=[thread_draft(kind, payload, actor=str(new.created_by), ids=ids) for kind, payload in events],
         )
         self._engine.wake()

@@ -24,6 +24,7 @@ from codeplane.surfaces.cli.commands.mcp import mcp
 from codeplane.surfaces.cli.commands.models import models
 from codeplane.surfaces.cli.commands.policy import policy
 from codeplane.surfaces.cli.commands.proposals import proposals
+from codeplane.surfaces.cli.commands.schedules import schedules
 from codeplane.surfaces.cli.commands.search import search
 from codeplane.surfaces.cli.commands.skills import skills
 from codeplane.surfaces.cli.commands.status import status
@@ -69,6 +70,7 @@ app.add_typer(agents, name="agents")
 app.add_typer(grants, name="grants")
 app.add_typer(policy, name="policy")
 app.add_typer(work, name="work")
+app.add_typer(schedules, name="schedules")
 app.add_typer(models, name="models")
 app.add_typer(artifacts, name="artifacts")
 app.add_typer(skills, name="skills")

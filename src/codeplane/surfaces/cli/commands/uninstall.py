@@ -14,6 +14,7 @@ import typer
 from codeplane.adapters.coding_clients import registration
 from codeplane.adapters.coding_clients.install_record import InstallRecord
 from codeplane.adapters.coding_clients.own_entry import cpl_path
+from codeplane.adapters.systemd_unit import UserUnit
 from codeplane.kernel.errors import WorkspaceNotFound
 from codeplane.kernel.plural import plural
 from codeplane.kernel.workspace import Workspace
@@ -60,6 +61,7 @@ def uninstall(
         print(f"\nnothing was changed; {again} does it", file=sys.stderr)
         raise typer.Exit(EXIT_FAILED)
     for each in repositories:
+        _unit(each).remove()
         down(repo=each.root)
     failed = [change for change in changes if not _apply_removal(change)]
     if not keep_data:
@@ -108,6 +110,11 @@ def _repositories(workspace: Workspace, installed: InstallRecord, *, everywhere:
     ]
 
 
+def _unit(workspace: Workspace) -> UserUnit:
+    """Return the unit of systemd that starts a repository's server, whether it is there or not."""
+    return UserUnit.of(workspace.root, home=Path.home(), environ=os.environ)
+
+
 def _settings(home: Path) -> Path | None:
     """Return the user's folder of settings and client secrets."""
     named = os.environ.get("XDG_CONFIG_HOME", "")
@@ -127,6 +134,7 @@ def _files_to_delete(
     doomed = [
         f"{verbs[change.action]}  {change.file} ({change.client})" for change in changes if change.action in verbs
     ]
+    doomed += [f"delete  {unit.path} (systemd)" for each in repositories if (unit := _unit(each)).is_installed]
     if keep_data:
         return doomed
     for repository in repositories:

@@ -41,11 +41,18 @@ def up(
     detach: Annotated[bool, typer.Option("--detach", "-d", help="Start it in the background and return.")] = False,
     overrides: SetOption = None,
     no_refactor: Annotated[bool, typer.Option("--no-refactor", help="Without the refactor operations.")] = False,
+    install: Annotated[
+        bool, typer.Option("--install", help="Have systemd start it when you log in, also after a reboot.")
+    ] = False,
+    uninstall: Annotated[bool, typer.Option("--uninstall", help="Undo --install.")] = False,
     as_json: JsonOption = False,
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
 ) -> None:
     """Start the server for a repository; Ctrl+C stops it. Does nothing when it already runs."""
     workspace = resolve_workspace(repo)
+    if install or uninstall:
+        _set_unit(workspace, install=install, overrides=overrides or [])
+        return
     if no_refactor:
         overrides = [*(overrides or ()), "refactor.enabled=false"]
     running = find_server(workspace)
@@ -73,6 +80,26 @@ def up(
         time.sleep(POLL_SEC)
         running = find_server(workspace)
     _show(workspace, running, as_json=as_json, note="already running")
+
+
+def _set_unit(workspace: Workspace, *, install: bool, overrides: list[str]) -> None:
+    """Write the unit of systemd that starts the server, or remove it."""
+    from codeplane.adapters.systemd_unit import UserUnit
+
+    unit = UserUnit.of(workspace.root, home=Path.home(), environ=os.environ)
+    if not install:
+        print(f"deleted    {unit.path}" if unit.remove() else f"unchanged  {unit.path} is not there")
+        return
+    was_there, running = unit.is_installed, find_server(workspace)
+    settings = [part for item in overrides for part in ("--set", item)]
+    # -P as for any server: modules of the repository must not stand in for ours.
+    command = [sys.executable, "-P", "-m", "codeplane", "up", "--repo", str(unit.root), *settings]
+    unit.install(command, start=running is None)
+    print(f"{'updated' if was_there else 'created'}    {unit.path}")
+    print("undo it: cpl up --uninstall", file=sys.stderr)
+    if running is not None:
+        print(f"the server that runs (pid {running.pid}) goes on; systemd starts one when you log in", file=sys.stderr)
+    print("to start it before you log in: loginctl enable-linger", file=sys.stderr)
 
 
 def _wait_until_ready(workspace: Workspace, facts: ServerFacts) -> str | None:

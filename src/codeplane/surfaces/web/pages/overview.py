@@ -32,7 +32,7 @@ async def badge(request: PageRequest) -> Response:
 
 
 async def _page_context(request: PageRequest) -> dict[str, object]:
-    status = await request.call("status", {"include": ["daemon", "ledger", "index", "config", "session"]})
+    status = await request.call("status", {"include": ["daemon", "ledger", "index", "config", "session", "schedules"]})
     # The page goes on from the place in the log that this names, so it comes before all that the log's events change.
     calls = await request.call("call.list", {"limit": 8})
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 5})
