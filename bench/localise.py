@@ -19,7 +19,7 @@ from codeplane.index.path_kinds import is_test
 from codeplane.query.search.question import MAX_QUESTION
 from codeplane.query.search.ranking import rank
 
-_SOURCE = frozenset(
+SOURCE = frozenset(
     (
         ".py",
         ".pyx",
@@ -130,7 +130,7 @@ def candidates(files: Mapping[str, bytes], *, whole: bool) -> dict[str, bytes]:
     texts = {path: text for path, text in files.items() if b"\0" not in text[:8192]}
     if whole:
         return texts
-    return {path: text for path, text in texts.items() if Path(path).suffix in _SOURCE and not is_test(path)}
+    return {path: text for path, text in texts.items() if Path(path).suffix in SOURCE and not is_test(path)}
 
 
 def indexed(full_text: FullText, files: Mapping[str, bytes]) -> None:

@@ -1,12 +1,14 @@
 """What tasks drawn from real commits cost with native tools and with CodePlane's.
 
-`draw` writes tasks with what is right for each, `play` plays those that have no result yet, `report` prints figures.
+`draw` writes tasks with what is right for each, `play` plays those that have no result yet, `loop` has a coding client
+do them in sessions, `report` prints figures.
 """
 
 import argparse
 import json
 import shutil
 import subprocess
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -106,6 +108,40 @@ def _play(task: Task, served: Served) -> tuple[Played, dict[str, list[tuple[str,
     return played, transcripts
 
 
+def loop_sessions(options: argparse.Namespace) -> None:
+    """Have a coding client do all tasks of some commits, a session each, and print what that took."""
+    # Clients are installed by npm when they are first asked for.
+    from bench.agent_replay.loop import CLIENTS, play_session, report_sessions, session_tasks
+
+    by_commit: dict[tuple[str, str], list[Task]] = defaultdict(list)
+    for row in _rows(options.tasks):
+        task = Task.from_json(row)
+        by_commit[task.repo, task.sha].append(task)
+    # One commit of each repository after the other.
+    turn: dict[str, int] = defaultdict(int)
+    order: list[tuple[int, tuple[str, str]]] = []
+    for key in by_commit:
+        order.append((turn[key[0]], key))
+        turn[key[0]] += 1
+    repos = {repo.name: repo.resolve() for repo in options.repos}
+    print(machine(options.folder), flush=True)
+    sessions = []
+    for _, key in sorted(order, key=lambda each: each[0])[: options.commits]:
+        tasks = session_tasks(by_commit[key])
+        root = _checkout(repos[key[0]], options.folder)
+        _reset(root, tasks[0].checkout)
+        with serving(root) as served, tempfile.TemporaryDirectory(prefix="codeplane-bench-") as home:
+
+            def reset(served: Served = served, commit: str = tasks[0].checkout) -> None:
+                _reset(served.root, commit)
+                served.text("search", query=commit, mode="literal", fresh="strict", limit=1)
+                served.wait(query="main", mode="definitions")
+
+            sessions.append(play_session(tasks, served, CLIENTS[options.client], Path(home), reset))
+        print(report_sessions(sessions[-1:]).splitlines()[2], flush=True)
+    print(report_sessions(sessions))
+
+
 def print_report(options: argparse.Namespace) -> None:
     """Print the figures of the tasks of a results file."""
     played = [Played.from_json(row) for row in _rows(options.results)]
@@ -120,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Read the options and do what is asked."""
     parser = argparse.ArgumentParser(prog="bench.agent_replay", description=__doc__)
     steps = parser.add_subparsers(required=True)
-    for name, step in (("draw", draw_tasks), ("play", play_tasks), ("report", print_report)):
+    for name, step in (("draw", draw_tasks), ("play", play_tasks), ("loop", loop_sessions), ("report", print_report)):
         part = steps.add_parser(name)
         part.set_defaults(step=step)
         if name != "report":
@@ -128,9 +164,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             part.add_argument("--folder", type=Path, required=True, help="for checkouts, kept between runs")
             part.add_argument("--minutes", type=float, default=60, help="stop after this long; run again to go on")
             part.add_argument("--tasks", type=Path, required=True)
-        if name != "draw":
+        if name in ("play", "report"):
             part.add_argument("--results", type=Path, required=True)
     steps.choices["play"].add_argument("--transcripts", type=Path, help="write every call here, to see what costs")
+    steps.choices["loop"].add_argument("--client", default="claude")
+    steps.choices["loop"].add_argument("--commits", type=int, default=10)
     drawing = steps.choices["draw"]
     drawing.add_argument("--seed", type=int, required=True)
     drawing.add_argument("--commits", type=int, default=300)

@@ -23,11 +23,14 @@ _AROUND = 3
 _OUTLINE = 1_000
 _BODY = 30
 _MOST_PAGES = 5
+_NEAR = 12
+_HITS = 20
 _IMPORT = re.compile(r"\s*(?:from\s.*\bimport\b|import\b|use\s|pub use\s|export\s.*\bfrom\b|\w+,$)")
 _HIT = re.compile(r"^ *(?P<line>\d+): (?P<text>.*)$")
 _ENTRY = re.compile(r"(?P<id>[0-9a-f]{16}) \w+ \S+ (?P<path>\S+?):(?P<line>\d+)")
 _HEADER = re.compile(r"^\w+ \S+ (?P<path>\S+?):(?P<start>\d+)(?:-(?P<end>\d+))?(?: id (?P<id>[0-9a-f]+))?")
 _MORE = re.compile(r"\d+\+? more, listed by search mode=references")
+_FIRST_LINES = re.compile(r"^… \d+ more lines?: ", re.M)
 _CURSOR = re.compile(r"cursor[ =:]+(\S+)")
 _MEMBER = re.compile(r"^  \d+ (?P<head>.*)$", re.M)
 _CHANGED = re.compile(r"^ *(?P<mark>[!+\-~>]) (?P<rest>.*)$")
@@ -80,7 +83,8 @@ class CodePlanePolicy:
         if _MORE.search(text):
             hits = self._pages("search", query=f"{header['path']}:{start}", mode="references", limit=100)
         # Its lines stand between the header and the references, or they are read.
-        if text.partition("\nreferences: ")[0].count("\n") <= end - start:
+        shown = text.partition("\nreferences: ")[0]
+        if shown.count("\n") <= end - start and not _FIRST_LINES.search(shown):
             self._call("read_files", paths=[f"{header['path']}:{start}-{min(end, start + _BODY)}"])
         uses = {(path, line) for path, line, shown in hits if _is_use(shown)} | places
         return Answer(definition=(header["path"], start), places=frozenset(uses - {(question.path, start)}))
@@ -103,9 +107,15 @@ class CodePlanePolicy:
         ids = list(dict.fromkeys(found["id"] for found in _ENTRY.finditer(seen)))
         if ids:
             seen += "\n" + self._call("read_files", paths=ids[:_FILES])
+        if unseen := [edit for edit in question.edits if not _is_seen(edit.old, seen)]:
+            # What is not in the definition may be where its name is used.
+            names = "|".join(dict.fromkeys(re.escape(edit.name) for edit in unseen))
+            paths = list(dict.fromkeys(edit.path for edit in unseen))
+            text = self._call("search", query=rf"\b({names})\b", mode="regex", paths=paths, context=_NEAR, limit=_HITS)
+            seen += "\n" + "\n".join(re.sub(r"^ *\d+[:-] ?", "", row) for row in text.splitlines())
         for _ in range(_MOST_PAGES):
-            unseen = dict.fromkeys(edit.path for edit in question.edits if not _is_seen(edit.old, seen))
-            ends = {path: max(_read_to(seen, path), default=(0, 1)) for path in unseen}
+            unseen_paths = dict.fromkeys(edit.path for edit in question.edits if not _is_seen(edit.old, seen))
+            ends = {path: max(_read_to(seen, path), default=(0, 1)) for path in unseen_paths}
             windows = [f"{path}:{end + 1}-{end + 4 * _BODY}" for path, (end, length) in ends.items() if end < length]
             if not windows:
                 break
@@ -133,19 +143,15 @@ class CodePlanePolicy:
     def _tests(self, question: Tests) -> Answer:
         scores: Counter[str] = Counter()
         names: list[str] = []
-        for path in question.paths[:_FILES]:
-            text = self._call("explain_symbol", symbol=path, budget=_OUTLINE)
-            tests = re.search(r"^tests: (.*)", text, re.M)
-            if tests:
-                found = [word.strip(",") for word in tests[1].split() if language_of(word.strip(","))]
-                for place, test in enumerate(found):
-                    # The nearest of each file before the others of any.
-                    scores[test] = max(scores[test], 100 - place)
-            else:
-                heads = (
-                    re.search(r"[A-Za-z]\w{3,}(?=[\s(<:=]|$)(?<!def)(?<!class)", row) for row in _member_rows(text)
-                )
-                names += [found[0] for found in heads if found]
+        text = self._call("explain_symbol", symbol=" ".join(question.paths[:_FILES]), budget=_OUTLINE)
+        for tests in re.findall(r"^tests: (.*)", text, re.M):
+            found = [word.strip(",") for word in tests.split() if language_of(word.strip(","))]
+            for place, test in enumerate(found):
+                # The nearest of each file before the others of any.
+                scores[test] = max(scores[test], 100 - place)
+        if not scores:
+            heads = (re.search(r"[A-Za-z]\w{3,}(?=[\s(<:=]|$)(?<!def)(?<!class)", row) for row in _member_rows(text))
+            names = [found[0] for found in heads if found]
         if not scores and names:
             pattern = rf"\b({'|'.join(dict.fromkeys(names[:8]))})\b"
             # One page is enough to see which files there are most of.

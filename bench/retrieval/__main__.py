@@ -71,16 +71,18 @@ async def _result(ask: Ask, operation: str, **arguments: object) -> dict[str, An
     return found if isinstance(found, dict) else {}
 
 
-async def _ours(ask: Ask, case: Case) -> dict[str, tuple[list[str], bool]]:
+async def _ours(ask: Ask, case: Case) -> dict[str, tuple[list[str], bool, float]]:
     found = await _result(ask, "context_for", **case.arguments(), limit=20, budget=1_000_000)
     files = [file["path"] for file in found["files"]]
     tests = {"tests": "only"} if case.kind == "change to tests" else {}
     searched = await _result(ask, "search", query=case.text, mode="ranked", limit=20, **tests)
     hits = list(dict.fromkeys(hit["path"] for hit in searched["results"]))
-    return {"context_for": (files, bool(files)), "search ranked": (hits, bool(hits))}
+    return {"context_for": (files, bool(files), found["fit"]), "search ranked": (hits, bool(hits), 0.0)}
 
 
-def _score(case: Case, method: str, ranked: Sequence[str], answered: bool, texts: Mapping[str, str]) -> Score:
+def _score(
+    case: Case, method: str, ranked: Sequence[str], answered: bool, fit: float, texts: Mapping[str, str]
+) -> Score:
     known = {path.partition(":")[0] for path in case.given}
     files = [path for path in ranked if path not in known]
     scores = (
@@ -101,6 +103,7 @@ def _score(case: Case, method: str, ranked: Sequence[str], answered: bool, texts
         is_natural=case.is_natural,
         method=method,
         answered=answered,
+        fit=fit,
         **scores,
     )
 
@@ -117,8 +120,8 @@ async def _play(root: Path, cases: Sequence[Case]) -> list[Score]:
         words, links = Bm25(Path(name), texts), RepoMap(texts)
         for case in cases:
             by_words = words.scores(case.text, 60)
-            scores.append(_score(case, "BM25", list(by_words), True, texts))
-            scores.append(_score(case, "RepoMap", links.rank(case, by_words), True, texts))
+            scores.append(_score(case, "BM25", list(by_words), True, 0.0, texts))
+            scores.append(_score(case, "RepoMap", links.rank(case, by_words), True, 0.0, texts))
         words.close()
     return scores
 

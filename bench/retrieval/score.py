@@ -24,6 +24,7 @@ class Score:
     is_natural: bool
     method: str
     answered: bool
+    fit: float = 0.0
     recall_5: float = 0.0
     recall_20: float = 0.0
     reciprocal_rank: float = 0.0

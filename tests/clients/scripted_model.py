@@ -6,10 +6,11 @@ import json
 import subprocess
 import threading
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from .node import RUN_SECONDS, command, environment, run
@@ -34,14 +35,16 @@ class ScriptedModel:
 
 
 @contextmanager
-def scripted_model(home: Path, turns: Sequence[dict[str, Any]]) -> Iterator[ScriptedModel]:
-    """Serve the turns until the end of the block."""
+def scripted_model(
+    home: Path, turns: Sequence[dict[str, Any]], *, more: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[ScriptedModel]:
+    """Serve the turns until the end of the block; `more` is added to the environment."""
     script = home / "turns.json"
     script.write_text(json.dumps({"fixtures": turns}))
     with subprocess.Popen(
         [*command("aimock"), "--port", "0", "--fixtures", str(script), "--strict"],
         cwd=home,
-        env=environment(home),
+        env=environment(home, **more),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

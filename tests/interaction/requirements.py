@@ -709,6 +709,11 @@ REQUIREMENTS = (
         promise="a ranked score means the same for every question, and that nothing here fits is an answer",
     ),
     Requirement(
+        id="RNK-10",
+        source="000 §8",
+        promise="hybrid and semantic search put copies of an earlier result after what is new (MMR)",
+    ),
+    Requirement(
         id="EXP-09",
         source="002 §7.8",
         promise="tests of a file are listed by how much they are about it: uses, names and what changed together",

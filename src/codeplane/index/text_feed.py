@@ -8,7 +8,7 @@ from codeplane.index.fulltext import FullText
 from codeplane.index.snapshot import IndexedFile, Snapshot
 
 # The full text is fed anew when this share of its files was replaced, and at least so many.
-_REPLACED_SHARE, _REPLACED_LEAST = 4, 20
+_REPLACED_SHARE, _REPLACED_LEAST = 4, 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

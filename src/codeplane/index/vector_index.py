@@ -8,6 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts
 from codeplane.index.snapshot import IndexedFile, Snapshot
@@ -118,6 +121,10 @@ class VectorIndex:
     def chunks_of(self, some: Sequence[Neighbour]) -> list[Chunk | None]:
         """The chunks of neighbours; None where vectors were dropped meanwhile."""
         return self._open()[1].chunks([near.hit for near in some])
+
+    def vectors_of(self, some: Sequence[Neighbour]) -> NDArray[np.float32]:
+        """The vectors of neighbours; zeros where they were dropped meanwhile."""
+        return self._open()[1].vectors([near.hit for near in some])
 
     def count_missing(self, snapshot: Snapshot) -> int:
         """The number of files without vectors."""

@@ -216,6 +216,17 @@ class VectorStore:
         spans = self._spans({hit.digest for hit in hits})
         return [unpack_span(spans.get(hit.digest, b""), hit.chunk) for hit in hits]
 
+    def vectors(self, hits: Sequence[Hit]) -> NDArray[np.float32]:
+        """The vector of each hit; zeros if its content is gone."""
+        view = self._view
+        found = np.zeros((len(hits), self._dimensions), np.float32)
+        for at, hit in enumerate(hits):
+            entry = view.entries.get(hit.digest)
+            if entry is not None and hit.chunk < entry.rows:
+                row = view.rows[entry.first + hit.chunk]
+                found[at] = row["vector"].astype(np.float32) * row["scale"]
+        return found
+
     def _spans(self, digests: Iterable[str]) -> dict[str, bytes]:
         """The packed chunks of the known contents."""
         entries = self._view.entries

@@ -9,6 +9,7 @@ from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.asking import Ask, result, with_plane
 from tests.query.shop import SHOP
+from tests.surfaces.http.wire import get_field
 
 
 @pytest.fixture
@@ -224,6 +225,7 @@ def test_places_of_references_that_are_not_sure_are_marked(tmp_path: Path) -> No
 def test_a_short_definition_is_shown_whole_and_a_long_one_by_its_head(tmp_path: Path) -> None:
     long = "def long():\n    'Says a lot.'\n" + "    print()\n" * 40
     files = {"a.py": f"class Shop:\n    def price(self):\n        # Net.\n        return 1\n\n\n{long}"}
+    files["b.py"] = "class Long:\n" + "".join(f"    field{number} = {number}\n" for number in range(60))
     root = make_repo(tmp_path / "repo", files)
 
     async def body(ask: Ask) -> None:
@@ -231,8 +233,30 @@ def test_a_short_definition_is_shown_whole_and_a_long_one_by_its_head(tmp_path: 
         assert explanation(short)["source"] == "    def price(self):\n        # Net.\n        return 1"
         assert "\n    def price(self):\n        # Net.\n        return 1\nreferences" in str(short["text"])
         whole = await ask("explain_symbol", symbol="long")
-        assert explanation(whole)["source"] is None
-        assert "\n  def long()\nSays a lot.\nreferences" in str(whole["text"])
+        assert str(explanation(whole)["source"]).count("print()") == 28
+        assert "    print()\n… 12 more lines: a.py:37-48\nreferences" in str(whole["text"])
+        outlined = await ask("explain_symbol", symbol="Long")
+        assert explanation(outlined)["source"] is None
+        assert "\n  class Long\nmembers (60):\n" in str(outlined["text"])
+
+    with_plane(root, body)
+
+
+@requirement("EXP-01")
+def test_several_files_are_outlined_at_once_with_their_tests(tmp_path: Path) -> None:
+    files = {f"shop/{name}.py": f"def {name}():\n    return 1\n" for name in ("price", "stock")}
+    files |= {"shop/__init__.py": "", "notes.txt": "x\n"}
+    files |= {f"tests/test_{name}.py": f"from shop.{name} import {name}\n\n{name}()\n" for name in ("price", "stock")}
+    root = make_repo(tmp_path / "repo", files)
+
+    async def body(ask: Ask) -> None:
+        both = str((await ask("explain_symbol", symbol="shop/price.py ./shop/stock.py"))["text"])
+        assert "file shop/price.py:1-2\ntests: tests/test_price.py" in both
+        assert "file shop/stock.py:1-2\ntests: tests/test_stock.py" in both and both.count("[epoch") == 1
+        for wrong in ("shop/price.py shop/other.py", "shop/price.py notes.txt"):
+            assert get_field(await ask("explain_symbol", symbol=wrong), "error", "error") == "NOT_FOUND"
+        many = await ask("explain_symbol", symbol=" ".join(["shop/price.py"] * 12))
+        assert "the first 10 of 12 files" in str(many)
 
     with_plane(root, body)
 

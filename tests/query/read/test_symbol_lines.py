@@ -58,7 +58,9 @@ def test_a_few_of_a_name_in_a_file_that_is_named_are_all_read(tmp_path: Path) ->
     few = "class {0}:\n    def save(self):\n        return '{0}'\n\n\n"
     shop = {
         "a.py": few.format("A") + few.format("B"),
-        "b.py": "".join(map(few.format, "ABCD")),
+        "b.py": "".join(
+            few.format(name).replace("        return", "        print()\n" * 40 + "        return") for name in "ABCD"
+        ),
         "c.py": few.format("C"),
     }
     root = make_repo(tmp_path / "repo", shop)
@@ -70,6 +72,26 @@ def test_a_few_of_a_name_in_a_file_that_is_named_are_all_read(tmp_path: Path) ->
         assert alone["content"] == "    def save(self):\n        return 'C'\n"
         many = (await ask("read_files", paths="symbol:b.py:save"))["error"]
         assert isinstance(many, dict) and "4 definitions" in str(many["message"])
+
+    with_plane(root, body)
+
+
+@requirement("RDF-10")
+def test_overloads_are_read_together(tmp_path: Path) -> None:
+    java = (
+        "class Writer {\n  void emit(String a) {\n    emit(a, 1);\n  }\n\n  int size;\n\n"
+        "  void emit(String a, int b) {\n    size += b;\n  }\n}\n"
+    )
+    typescript = (
+        "function use(): number\nfunction use(a: string): string\nfunction use(a?: string) {\n  return a ?? 1\n}\n"
+    )
+    root = make_repo(tmp_path / "repo", {"Writer.java": java, "use.ts": typescript})
+
+    async def body(ask: Ask) -> None:
+        first, second = files(await ask("read_files", paths="symbol:Writer.java:emit"))
+        assert (first["start"], first["end"], second["start"], second["end"]) == (2, 4, 8, 10)
+        (whole,) = files(await ask("read_files", paths="symbol:use.ts:use"))
+        assert whole["content"] == typescript
 
     with_plane(root, body)
 

@@ -44,6 +44,7 @@ from codeplane.query.search.symbols import Target, side_of_target, targets
 from codeplane.query.signature import doc, signature
 
 _MAX_CANDIDATES = 30
+_MAX_FILES = 10
 _MAX_ELSEWHERE = 5
 _MAX_MEMBERS = 40
 _MAX_BASES = 8
@@ -53,7 +54,10 @@ _PER_FILE = 2
 _TEST_LINES = 2
 _MAX_PLACES = 150
 _PLACES_PER_FILE = 20
-_MAX_SOURCE_LINES = 30
+_MAX_SOURCE_LINES = 40
+# Of a long function as much as people read at first.
+_FIRST_SOURCE_LINES = 30
+_CALLABLES = frozenset({"function", "method", "constructor"})
 _MAX_REFERENCES = 20_000
 _MAX_TESTS = 20
 _MAX_CHECKED = 2_000
@@ -66,7 +70,9 @@ class ExplainRequest(WorkspaceRequest):
     """Which symbol, and how long the answer may be."""
 
     symbol: str = Field(
-        min_length=1, max_length=1000, description="name, Class.method, path:name, path:line[:column], id, or a file"
+        min_length=1,
+        max_length=2000,
+        description="name, Class.method, path:name, path:line[:column], id, or files: a.py b.py",
     )
     paths: tuple[str, ...] = Field((), description="globs or folders it is defined in", max_length=100)
     budget: int = Field(4_000, ge=800, le=20_000, description="characters of text")
@@ -77,6 +83,7 @@ class _Look:
     """What a snapshot has for a query: one symbol, several, or none with similar names."""
 
     explanation: Explanation | None = None
+    files: tuple[Explanation, ...] = ()
     candidates: tuple[Target, ...] = ()
     in_tests: int = 0
     near: tuple[str, ...] = ()
@@ -101,8 +108,8 @@ class ExplainOperations:
     @operation("explain_symbol", risk=Risk.READ, toolset="core")
     async def explain_symbol(self, call: Call, request: ExplainRequest) -> ExplainResult:
         """A symbol's definition, doc, bases, members, references by certainty and tests, by name, Class.method,
-        path:line[:column] or id; several of a name are listed with ids, and paths picks among them. A file's path gives
-        its outline and the tests that reach it."""
+        path:line[:column] or id; several of a name are listed with ids, and paths picks among them. Files give their
+        outlines and the tests that reach them."""
         keep = scope(request.paths, (), "include", self._root)
         read = await read_consistently(
             self._knowledge,
@@ -110,13 +117,19 @@ class ExplainOperations:
             lambda look: look.paths,
         )
         look = read.answer
-        if look.explanation is None and not look.candidates:
+        if look.explanation is None and not look.candidates and not look.files:
             raise _not_found(request.symbol, look, read.partial)
         explanation = look.explanation
-        if explanation is not None and explanation.kind == "file" and not is_test(explanation.path):
-            explanation = await self._with_tests(read.snapshot, explanation, request.symbol.strip().removeprefix("./"))
+        if explanation is not None and explanation.kind == "file":
+            explanation = await self._with_tests(read.snapshot, explanation, request.symbol.strip())
         return ExplainResult(
             explanation=explanation,
+            files=tuple(
+                [
+                    await self._with_tests(read.snapshot, file, path)
+                    for file, path in zip(look.files, request.symbol.split(), strict=False)
+                ]
+            ),
             candidates=tuple(entry(candidate) for candidate in look.candidates[:_MAX_CANDIDATES]),
             candidate_count=len(look.candidates),
             also_in_tests=look.in_tests,
@@ -130,11 +143,11 @@ class ExplainOperations:
     async def _with_tests(self, snapshot: Snapshot, explanation: Explanation, path: str) -> Explanation:
         """The outline of a file with the tests that reach it, where they are known in time."""
         found: tuple[str, ...] | None = None
-        if self._tests is None:
+        if self._tests is None or is_test(explanation.path):
             return explanation
         with suppress(TimeoutError, CodePlaneError):
             async with asyncio.timeout(_FOR_TESTS_SEC):
-                found = await self._tests.test_files(snapshot, path)
+                found = await self._tests.test_files(snapshot, path.removeprefix("./"))
         known = {"test_files": tuple(map(path_text, found))} if found is not None else {"tests_unknown": True}
         return explanation.model_copy(update=known)
 
@@ -144,6 +157,14 @@ class ExplainOperations:
         path = symbol.removeprefix("./")
         if path in snapshot.files and (file := outline_file(world, store, path)) is not None:
             return _Look(explanation=file, paths=frozenset({path}))
+        if len(several := [part.removeprefix("./") for part in symbol.split()]) > 1:
+            files = [
+                outline_file(world, store, part) if part in snapshot.files else None for part in several[:_MAX_FILES]
+            ]
+            if None not in files:
+                if len(several) > _MAX_FILES:
+                    call.warn(f"the first {_MAX_FILES} of {len(several)} files: ask for the others by themselves")
+                return _Look(files=tuple(file for file in files if file), paths=frozenset(several[:_MAX_FILES]))
         everywhere = targets(world, store, symbol.removeprefix("./"))
         targets_kept = [target for target in everywhere if keep is None or keep(target.bound.file)]
         if not targets_kept and everywhere:
@@ -236,6 +257,7 @@ def _explain(call: Call, world: World, store: FactStore, target: Target) -> tupl
     inside = {row.position: row for row in store.in_file(bound.file, limit=10_000)}
     members = _members(facts, text, symbol.position if symbol else -1, inside)
     container = facts.definitions[definition.container].path if definition.container >= 0 else None
+    source, left_out = _source(call, text, definition)
     return Explanation(
         id=symbol.uid if symbol else None,
         kind=definition.kind,
@@ -245,7 +267,8 @@ def _explain(call: Call, world: World, store: FactStore, target: Target) -> tupl
         line=definition.line,
         end_line=definition.end_line,
         signature=signature(facts, text, definition),
-        source=_source(call, text, definition),
+        source=source,
+        source_left_out=left_out,
         doc=_doc(facts, text, definition),
         container=container,
         bases=_bases(world, bound, definition),
@@ -255,16 +278,22 @@ def _explain(call: Call, world: World, store: FactStore, target: Target) -> tupl
     ), paths | {bound.file}
 
 
-def _source(call: Call, text: bytes, definition: Definition) -> str | None:
-    """The lines of a short definition, as they can be edited; None of a long one."""
-    if definition.end_line - definition.line >= _MAX_SOURCE_LINES:
-        return None
+def _source(call: Call, text: bytes, definition: Definition) -> tuple[str | None, int]:
+    """The lines of a definition as they can be edited, and how many are left out: most of a long class, which has an
+    outline, and the end of a long function."""
+    count, shown = definition.end_line - definition.line + 1, 0
+    if count <= _MAX_SOURCE_LINES:
+        shown = count
+    elif definition.kind in _CALLABLES:
+        shown = _FIRST_SOURCE_LINES
+    if not shown:
+        return None, count
     lines = text.split(b"\n")
     begin = sum(len(line) + 1 for line in lines[: definition.line - 1])
-    size = len(b"\n".join(lines[definition.line - 1 : definition.end_line]))
+    size = len(b"\n".join(lines[definition.line - 1 : definition.line - 1 + shown]))
     # A secret that reaches beyond these lines is redacted as in the whole file.
     part = call.part(text, begin, begin + size)
-    return part.replace(b"\r\n", b"\n").rstrip().decode("utf-8", "replace")
+    return part.replace(b"\r\n", b"\n").rstrip().decode("utf-8", "replace"), count - shown
 
 
 def _doc(facts: Facts, text: bytes, definition: Definition) -> str | None:

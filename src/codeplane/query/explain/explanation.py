@@ -11,10 +11,11 @@ from codeplane.query.search.hit import Hit
 
 _SHOWN_TESTS = 15
 _FOR_MEMBERS = 0.4
-_FOR_SOURCE = 0.4
+_FOR_SOURCE = 0.55
 _FOR_TESTS = 0.25
 _FOR_END = 200
 _FOR_REST = 60
+_LEAST_OF_FILE = 400
 
 
 class SymbolEntry(Result):
@@ -145,7 +146,8 @@ class Explanation(Result):
     line: int
     end_line: int
     signature: str
-    source: str | None = Field(None, description="all of its lines, when they are few")
+    source: str | None = Field(None, description="its lines; the first of a long function, none of a long class")
+    source_left_out: int = Field(0, description="how many of its lines are not in source")
     doc: str | None = None
     container: str | None = None
     bases: tuple[str, ...] = ()
@@ -162,6 +164,9 @@ class Explanation(Result):
         head = f"{self.kind} {name}" + (f" id {self.id}" if self.id else "")
         if self.source is not None and len(self.source) <= budget * _FOR_SOURCE:
             sections = [head, self.source]
+            if self.source_left_out:
+                first = self.end_line - self.source_left_out + 1
+                sections.append(f"… {plural(self.source_left_out, 'more line')}: {self.path}:{first}-{self.end_line}")
         else:
             sections = [head, f"  {self.signature}", *([self.doc] if self.doc else []), *self._member_lines(budget)]
         if self.bases:
@@ -196,6 +201,7 @@ class ExplainResult(Result):
     """The symbol that was asked for; or, when several may be meant, all of them."""
 
     explanation: Explanation | None = None
+    files: tuple[Explanation, ...] = Field((), description="of several files: the outline and tests of each")
     candidates: tuple[SymbolEntry, ...] = ()
     candidate_count: int = 0
     also_in_tests: int = 0
@@ -211,6 +217,9 @@ class ExplainResult(Result):
             sections += self.explanation.texts(self.budget)
             if self.also_in_tests:
                 sections.append(f"{self.also_in_tests} more of this name in tests: search mode=definitions lists them")
+        elif self.files:
+            for file in self.files:
+                sections += file.texts(max(self.budget // len(self.files), _LEAST_OF_FILE))
         else:
             sections.append(f"{self.candidate_count} definitions have this name; ask again with an id or paths:")
             more = self.candidate_count - len(self.candidates)

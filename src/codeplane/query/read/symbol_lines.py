@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from codeplane.code.model import Definition
 from codeplane.code.resolve.world import World
@@ -18,7 +18,8 @@ PREFIX = "symbol:"
 _UID = re.compile(r"[0-9a-f]{16}")
 _MAX_CANDIDATES = 10
 _MAX_DECORATORS = 20
-_MAX_IN_FILE = 3
+# Definitions of one name in a file, overloads too, are read together where they are few or have few lines.
+_FEW_DEFINITIONS, _TOGETHER = 3, 150
 # Of a definition of this many lines the bodies of functions inside are left out, unless they have few lines.
 _LONG = 150
 _FEW = 4
@@ -42,7 +43,7 @@ def is_name(text: str) -> bool:
 
 
 async def named_lines(knowledge: Knowledge, names: Sequence[str]) -> dict[str, list[Lines] | CodePlaneError]:
-    """The lines of each name, or the error; a few of a name in a file that is named, too, are all meant."""
+    """The lines of each name, or the error; short ones of a name in a file that is named, too, are all meant."""
 
     def look(snapshot: Snapshot) -> dict[str, list[Lines] | CodePlaneError]:
         world = World(snapshot, knowledge.store, knowledge.modules)
@@ -73,9 +74,10 @@ def _lines(world: World, knowledge: Knowledge, name: str) -> list[Lines] | CodeP
         return NotFound(f"nothing is defined as {name!r}{advice}", hint="search finds names: mode=symbol")
     chosen, _ = only_one(candidates)
     in_file = name.rpartition(":")[0] in world.snapshot.files
-    if chosen is None and in_file and len(candidates) <= _MAX_IN_FILE:
-        found = [_of(world, target) for target in candidates if target.definition is not None]
-        return sorted(found, key=lambda lines: lines.start)
+    if chosen is None and in_file:
+        together = _join([lines for target in candidates for lines in _of(world, target)])
+        if len(candidates) <= _FEW_DEFINITIONS or _count(together) <= _TOGETHER:
+            return together
     if chosen is None:
         listed = "; ".join(entry(target).text() for target in candidates[:_MAX_CANDIDATES])
         more = f"; and {len(candidates) - _MAX_CANDIDATES} more" if len(candidates) > _MAX_CANDIDATES else ""
@@ -84,26 +86,51 @@ def _lines(world: World, knowledge: Knowledge, name: str) -> list[Lines] | CodeP
         )
     if chosen.definition is None:
         return NotFound(f"{name!r} has no definition of its own in {path_text(chosen.bound.file)}")
-    return [_of(world, chosen)]
+    overloads = _of(world, chosen)
+    together = _join(overloads)
+    return together if _count(together) <= _TOGETHER else overloads[:1]
 
 
-def _of(world: World, chosen: Target) -> Lines:
-    assert chosen.definition is not None
-    target, text = chosen.definition, world.text(chosen.bound.file)
-    above = text[: target.start].split(b"\n")[:-1]
+def _count(found: Sequence[Lines]) -> int:
+    return sum(lines.end - lines.start + 1 for lines in found)
+
+
+def _join(found: Sequence[Lines]) -> list[Lines]:
+    """Lines in order, those that touch as one."""
+    joined: list[Lines] = []
+    for lines in sorted(found, key=lambda each: each.start):
+        if joined and lines.start <= joined[-1].end + 2:
+            before = joined.pop()
+            lines = replace(before, end=max(before.end, lines.end), bodies=(*before.bodies, *lines.bodies))
+        joined.append(lines)
+    return joined
+
+
+def _of(world: World, chosen: Target) -> list[Lines]:
+    """The lines of a target's definition, then those of its overloads."""
+    if chosen.definition is None:
+        return []
+    facts, target = world.facts(chosen.bound.file), chosen.definition
+    same = facts.definitions_by_binding.get((target.scope, target.name), ()) if facts is not None else ()
+    overloads = [facts.definitions[index] for index in same] if facts is not None else []
+    found = [target, *(each for each in overloads if each.start != target.start)]
+    return [_lines_of(world, chosen.bound.file, definition) for definition in found]
+
+
+def _lines_of(world: World, path: str, target: Definition) -> Lines:
+    above = world.text(path)[: target.start].split(b"\n")[:-1]
     start = len(above) + 1
     for line in reversed(above[-_MAX_DECORATORS:]):
         if not line.strip().startswith((b"@", b"#[")):
             break
         start -= 1
     long = target.end_line - target.line >= _LONG
-    bodies = _bodies(world, chosen, target) if long else ()
-    return Lines(path=chosen.bound.file, start=start, end=target.end_line, bodies=bodies)
+    return Lines(path=path, start=start, end=target.end_line, bodies=_bodies(world, path, target) if long else ())
 
 
-def _bodies(world: World, chosen: Target, target: Definition) -> tuple[tuple[int, int], ...]:
+def _bodies(world: World, path: str, target: Definition) -> tuple[tuple[int, int], ...]:
     """The lines inside functions that a definition consists of, where leaving them out saves some."""
-    facts, text = world.facts(chosen.bound.file), world.text(chosen.bound.file)
+    facts, text = world.facts(path), world.text(path)
     bodies: list[tuple[int, int]] = []
     for inner in facts.definitions if facts is not None else ():
         last = bodies[-1][1] if bodies else 0

@@ -4,20 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import mean, pstdev
 
+import numpy as np
+
 from codeplane.index.files.paths import path_text
 from codeplane.index.fulltext import FullText
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
-from codeplane.index.vector_index import VectorIndex
+from codeplane.index.vector_index import Neighbour, VectorIndex
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.plural import plural
 from codeplane.query.search.best_line import LineFinder
+from codeplane.query.search.diversity import diversify
 from codeplane.query.search.file_kinds import kind_of
 from codeplane.query.search.matches import MatchList, Place
 from codeplane.query.search.question import named_paths, parse_question, stem
 from codeplane.query.search.ranking import rank_by, weigh
 from codeplane.query.search.scope import Keep, Tests
-from codeplane.query.search.semantic_search import search_semantic
+from codeplane.query.search.semantic_search import MAX_NEAR, chunk_places, missing_note
 
 MAX_RANKED = 100
 # What scores less than this share of the best is left out: it shares a common word with the question, no more. The
@@ -26,6 +29,8 @@ _WEAK, _WEAK_FIRST, _FIRST = 0.35, 0.2, 5
 _NEAREST = 3
 # Meaning moves a file by at most this share of the best for each standard deviation of nearness, among the first.
 _BY_MEANING, _MOST_DEVIATIONS, _RERANKED = 0.06, 3.0, 30
+# A copy of an earlier file loses this share of the best score.
+_REPEATED = 0.1
 # Where words find fewer files than this, the nearest in meaning follow them.
 _ENOUGH = 5
 _TESTS: dict[Tests, bool | None] = {"include": None, "exclude": False, "only": True}
@@ -43,23 +48,35 @@ def search_hybrid(
     places, is_answer = _by_words(snapshot, text, query, keep, tests)
     title = query.strip().partition("\n")[0]
     near, partial = _nearest_chunks(snapshot, vectors, title or query, keep)
-    nearness = {place.path: place.score for place in near.places}
-    first = places[:_RERANKED]
-    known = [nearness[place.path] for place in first if place.path in nearness]
-    if len(known) > 1 and (spread := pstdev(known)):
-        middle, best = mean(known), places[0].score
-
-        def score(place: Place) -> float:
-            deviations = (nearness[place.path] - middle) / spread if place.path in nearness else -1.0
-            return place.score + best * _BY_MEANING * max(-1.0, min(_MOST_DEVIATIONS, deviations))
-
-        places = [*sorted(first, key=lambda place: (-score(place), place.path)), *places[_RERANKED:]]
+    if vectors is not None and near:
+        places = [*_rerank(places[:_RERANKED], near, vectors), *places[_RERANKED:]]
     found = _match_list(places, is_answer)
-    if len(found.places) < _ENOUGH:
+    if vectors is not None and len(found.places) < _ENOUGH:
         listed = {place.path for place in found.places}
-        more = [place for place in near.places if place.path not in listed][: _ENOUGH - len(listed)]
+        further = [chunk for path, chunk in near.items() if path not in listed][: _ENOUGH - len(listed)]
+        more = chunk_places(vectors, further)
         found = replace(found, places=[*found.places, *more], total=len(listed) + len(more), weaker=None, nothing=None)
-    return replace(found, exact=False, model=near.model, partial=partial)
+    return replace(found, exact=False, model=vectors.model if vectors is not None else None, partial=partial)
+
+
+def _rerank(places: Sequence[Place], near: Mapping[str, Neighbour], vectors: VectorIndex) -> list[Place]:
+    """Files moved by the nearness of their nearest chunk, copies of one another after others."""
+    known = [near[place.path].score for place in places if place.path in near]
+    spread = pstdev(known) if known else 0.0
+    if not spread:
+        return list(places)
+    middle, best = mean(known), places[0].score
+
+    def score(place: Place) -> float:
+        deviations = (near[place.path].score - middle) / spread if place.path in near else -1.0
+        return place.score + best * _BY_MEANING * max(-1.0, min(_MOST_DEVIATIONS, deviations))
+
+    moved = sorted(places, key=lambda place: (-score(place), place.path))
+    chunks = [near[place.path] for place in moved if place.path in near]
+    rows = dict(zip((chunk.path for chunk in chunks), vectors.vectors_of(chunks), strict=True))
+    nothing = np.zeros_like(next(iter(rows.values())))
+    matrix = np.stack([rows.get(place.path, nothing) for place in moved])
+    return [moved[at] for at in diversify([score(place) for place in moved], matrix, _REPEATED)]
 
 
 def _match_list(places: Sequence[Place], is_answer: bool) -> MatchList:
@@ -128,15 +145,14 @@ def _stems(words: Mapping[str, float]) -> dict[str, float]:
 
 def _nearest_chunks(
     snapshot: Snapshot, vectors: VectorIndex | None, query: str, keep: Keep | None
-) -> tuple[MatchList, str | None]:
-    """The nearest chunk of each file, and a note if there is no model."""
+) -> tuple[dict[str, Neighbour], str | None]:
+    """The nearest chunk of each file, and a note if there is no model or vectors are missing."""
     if vectors is None:
-        return MatchList(places=(), total=0), "by words alone: embeddings are switched off"
+        return {}, "by words alone: embeddings are switched off"
+    first: dict[str, Neighbour] = {}
     try:
-        near = search_semantic(snapshot, vectors, query, keep=keep)
+        for near in vectors.find_nearest(snapshot, query, keep=keep, limit=MAX_NEAR):
+            first.setdefault(near.path, near)
+        return first, missing_note(snapshot, vectors)
     except CodePlaneError as error:
-        return MatchList(places=(), total=0), f"by words alone: {error}"
-    first: dict[str, Place] = {}
-    for place in near.places:
-        first.setdefault(place.path, place)
-    return MatchList(places=tuple(first.values()), total=len(first), model=near.model), near.partial
+        return {}, f"by words alone: {error}"

@@ -19,8 +19,8 @@ _POOL = 200
 _EQUAL = 1e-5
 # How many times its rarity a word can count that a file repeats, by BM25 with k1 = 1.2.
 _SATURATED = 2.2
-# Two in five questions about another repository have less than this in their best file; of its own, one in thirty.
-LEAST_FIT, _FEW_WORDS = 0.15, 5
+# Of 100 issues of their own repository two have less than this in their best file.
+LEAST_FIT, _FEW_WORDS = 0.16, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +80,9 @@ class Evidence:
         """The share of the question that a file with this score answers, comparable between questions."""
         return min(1.0, score / self.ideal) if self.ideal else 0.0
 
-    def is_answered_by(self, score: float) -> bool:
+    def is_answered_by(self, score: float, least: float = LEAST_FIT) -> bool:
         """Whether a file with this score answers the question; of a few words that cannot be denied."""
-        return self.telling < _FEW_WORDS or self.fit(score) >= LEAST_FIT
+        return self.telling < _FEW_WORDS or self.fit(score) >= least
 
 
 def rank(

@@ -53,6 +53,7 @@ class _Look:
     files: tuple[Suggestion, ...]
     size: int
     left_out: int
+    fit: float
     nothing: str | None
     late: bool
     unknown: tuple[str, ...]
@@ -90,6 +91,7 @@ class TaskContextOperations:
             files=look.files,
             bytes=look.size,
             left_out=look.left_out,
+            fit=round(look.fit, 3),
             nothing=look.nothing,
             notes=() if history.known else ("the history could not be read in time",),
             epoch=read.snapshot.epoch,
@@ -147,6 +149,7 @@ class TaskContextOperations:
             files=tuple(files),
             size=size,
             left_out=len(strong) - len(files),
+            fit=evidence.fit,
             nothing=nothing,
             late=late,
             unknown=tuple(path for path in request.paths if PathFinder(snapshot.files).find(_bare(path)) is None),

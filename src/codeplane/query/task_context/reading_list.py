@@ -40,6 +40,7 @@ class ContextResult(Result):
     files: tuple[Suggestion, ...]
     bytes: int = Field(description="what reading all of the spans takes")
     left_out: int = Field(0, description="files that fit and are beyond the limit or the budget")
+    fit: float = Field(0.0, description="the share of the text's words that the best file has")
     nothing: str | None = Field(None, description="why nothing here fits, if so")
     notes: tuple[str, ...] = ()
     epoch: int
