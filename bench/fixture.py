@@ -40,7 +40,10 @@ class BenchOperations:
         return Done(value=request.value + 1)
 
 
-def scratch(folder: Path) -> tuple[Workspace, LoadedConfig]:
+_LIMITS = ("limits.max_mutations=1000000",)
+
+
+def scratch(folder: Path, *settings: str) -> tuple[Workspace, LoadedConfig]:
     """A repository with one commit and the default settings, but for limits that a benchmark would use up."""
     folder.mkdir(parents=True, exist_ok=True)
     named = ["-c", "user.name=Bench", "-c", "user.email=bench@example.com", "-c", "commit.gpgsign=false"]
@@ -48,5 +51,5 @@ def scratch(folder: Path) -> tuple[Workspace, LoadedConfig]:
         subprocess.run(["git", *named, *arguments], cwd=folder, check=True)
     workspace = Workspace(root=folder.resolve())
     prepare_home(workspace)
-    loaded = load_workspace_config(workspace, ["limits.max_mutations=1000000"], {"PATH": os.environ.get("PATH", "")})
+    loaded = load_workspace_config(workspace, [*_LIMITS, *settings], {"PATH": os.environ.get("PATH", "")})
     return workspace, loaded.without_terminal()

@@ -9,6 +9,7 @@ from typing import TypeVar
 from codeplane.client.client import CALL_SEC, Client
 from codeplane.client.jobs import Job
 from codeplane.client.records import Approval
+from codeplane.client.schedules import Schedule, ScheduleRun
 from codeplane.client.thread_stream import Reconnection
 from codeplane.client.threads import Thread, ThreadEvent, ThreadMessage, ThreadSnapshot, TurnBudget, TurnResult
 from codeplane.client.wire import ConnectionHandle
@@ -152,6 +153,32 @@ class AsyncClient:
     async def cancel_job(self, job_id: str, *, reason: str = "") -> str:
         """End a job at once and return its status; what is done stays done."""
         return await self._run(lambda client: client.jobs.cancel(job_id, reason=reason))
+
+    async def create_schedule(
+        self, name: str, goal: str, *, kind: str, spec: str, timezone: str = "", heartbeat: bool = False
+    ) -> Schedule:
+        """Have something run by the clock: `kind` is cron, interval or at, and `spec` says when."""
+        return await self._run(
+            lambda client: client.schedules.create(
+                name, goal, kind=kind, spec=spec, timezone=timezone, heartbeat=heartbeat
+            )
+        )
+
+    def schedules(self) -> AsyncGenerator[Schedule, None]:
+        """Yield the schedules in the order in which they were made."""
+        return self._iterate(lambda client: client.schedules.list())
+
+    async def schedule(self, schedule_id: str) -> Schedule:
+        """Return a schedule with its next runs and its newest wake-ups."""
+        return await self._run(lambda client: client.schedules.get(schedule_id))
+
+    async def run_schedule(self, schedule_id: str) -> ScheduleRun:
+        """Run a schedule now, besides its times."""
+        return await self._run(lambda client: client.schedules.run(schedule_id))
+
+    async def delete_schedule(self, schedule_id: str) -> None:
+        """Delete a schedule; runs that have started go on."""
+        await self._run(lambda client: client.schedules.delete(schedule_id))
 
     def approvals(self, *, status: str = "PENDING") -> AsyncGenerator[Approval, None]:
         """Yield the actions with a status, newest first; an empty status means all."""

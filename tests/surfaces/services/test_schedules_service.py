@@ -8,6 +8,7 @@ from google.protobuf.message import Message
 
 from codeplane._gen import schedules_pb2 as pb
 from codeplane.client import Client
+from codeplane.client.async_client import AsyncClient
 from codeplane.kernel.errors import InvalidArgument, ScheduleNotFound
 from tests.harness import Server
 from tests.interaction.requirements import requirement
@@ -87,6 +88,15 @@ def test_a_schedule_lives_over_every_protocol(connect_server: Server, wire: str)
 
     gone = pb.DeleteScheduleRequest(schedule_id=made.schedule_id)
     assert ask(connect_server, wire, "DeleteSchedule", gone, pb.DeleteScheduleResponse).schedule_id == made.schedule_id
+
+
+async def test_the_asynchronous_client_has_them_too(connect_server: Server) -> None:
+    client = AsyncClient(connect_server.host, connect_server.port, token=connect_server.token)
+    made = await client.create_schedule("soon", "look", kind="cron", spec="0 0 1 1 *")
+    run = await client.run_schedule(made.schedule_id)
+    assert [one.job_id for one in (await client.schedule(made.schedule_id)).history] == [run.job_id]
+    assert made.schedule_id in [one.schedule_id async for one in client.schedules()]
+    await client.delete_schedule(made.schedule_id)
 
 
 def test_the_python_client_has_schedules(connect_server: Server) -> None:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.thread_blocks import ThreadBlocks
 from tests.harness import Server, make_repo, start
 from tests.interaction.requirements import requirement
 from tests.surfaces.web.browser import BrowserSession
@@ -51,3 +53,17 @@ def test_a_person_makes_runs_rests_and_deletes_a_schedule(server: Server, person
     assert "1 schedule enabled" in person.get("/dashboard").words
     person.post(at, {"verb": "delete"})
     assert "Nothing runs by the clock yet" in person.get("/dashboard/schedules").words
+
+
+def test_a_heartbeat_is_folded_and_a_stop_is_told_in_the_thread() -> None:
+    blocks = ThreadBlocks()
+    asked: JsonObject = {"message_id": "m1", "role": "system", "content": "look", "metadata": {"heartbeat": True}}
+    silent: JsonObject = {"message_id": "m2", "full_text": "NOTHING_TO_REPORT", "metadata": {"silent": True}}
+    stopped: JsonObject = {"schedule_id": "sch_1", "reason": "it was revoked"}
+    for sequence, (kind, payload) in enumerate(
+        (("message.created", asked), ("assistant.message_committed", silent), ("schedule.stopped", stopped)), start=1
+    ):
+        blocks.take({"sequence": sequence, "type": kind, "turn_id": "t1", "payload": payload})
+    heartbeat, answer, note = blocks.blocks
+    assert heartbeat.fields["is_heartbeat"] is True and answer.fields["metadata"] == {"silent": True}
+    assert (note.kind, note.fields["reason"]) == ("note", "it was revoked")

@@ -51,6 +51,10 @@ async def test_a_heartbeat_with_nothing_to_report_notifies_nobody_and_is_folded_
         assert await _notifications(plane) == []
         assert result(await plane.ask("thread.show", thread_id=thread_id))["updated_at"] == before
         assert result(await plane.ask("work.list"))["results"] == []
+        folded = await plane.ask("thread.show", thread_id=thread_id)
+        assert folded.result is not None and folded.result.text().endswith(
+            "heartbeat: look\nassistant: nothing to report"
+        )
         assert len(result(await plane.ask("work.list", heartbeats=True))["results"]) == 1  # type: ignore[arg-type]
         # Its twin, which has something to say.
         await plane.pass_time(HOUR)

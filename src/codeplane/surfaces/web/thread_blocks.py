@@ -91,6 +91,7 @@ class ThreadBlocks:
                 "role": payload.get("role"),
                 "text": payload.get("content"),
                 "at": event.get("occurred_at"),
+                "is_heartbeat": get_object(payload, "metadata").get("heartbeat") is True,
             }
             return self._set(f"msg-{get_text(payload, 'message_id')}", "message", sequence, shown)
         if kind in ("assistant.text_delta", "assistant.thinking_delta"):
@@ -112,7 +113,7 @@ class ThreadBlocks:
             return self._set(f"proposal-{get_text(payload, 'proposal_id')}", "proposal", sequence, {**payload})
         if kind == "artifact.created":
             return self._set(f"artifact-{get_text(payload, 'artifact_id')}", "artifact", sequence, {**payload})
-        if kind in ("model.fallback", "model.repair_attempted"):
+        if kind in ("schedule.stopped", "model.fallback", "model.repair_attempted"):
             return self._set(f"note-{sequence}", "note", sequence, {"type": kind, **payload})
         return None
 

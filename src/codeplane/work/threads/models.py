@@ -146,6 +146,10 @@ class MessageView(Result):
         )
 
     def text(self) -> str:
+        if self.metadata.get("silent"):
+            return "assistant: nothing to report"
+        if self.metadata.get("heartbeat"):
+            return f"heartbeat: {self.content.partition(chr(10))[0]}"
         return f"{self.role}: {self.content}"
 
 
