@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from codeplane.adapters.model_http import ModelEndpoint
+from codeplane.adapters.model_http import ModelEndpoint, token_count
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.model_provider import (
     Finished,
@@ -72,24 +71,13 @@ class AnthropicMessages:
             extra=extra or {},
         )
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
         """Ask a model and yield its answer as it comes."""
-        answer = _Answer(endpoint=self.endpoint)
-        async with aclosing(self.endpoint.events("/messages", self._body(request))) as events:
-            async for event in events:
-                for item in answer.read(event.parse()):
-                    yield item
-                if answer.is_over:
-                    break
-        for item in answer.end():
-            yield item
+        return self.endpoint.answer("/messages", self._body(request), _Answer(endpoint=self.endpoint))
 
     async def models(self) -> Sequence[str]:
         """The names of the models that the endpoint says it has."""
-        listed = (await self.endpoint.get("/models?limit=1000")).get("data")
-        if not isinstance(listed, list):
-            raise ProviderFault("malformed", "lists no models")
-        return [str(model["id"]) for model in listed if isinstance(model, dict) and "id" in model]
+        return await self.endpoint.model_names("/models?limit=1000")
 
     async def close(self) -> None:
         """Close connections that are kept open."""
@@ -287,21 +275,17 @@ class _Answer:
             self.usage |= {name: value for name, value in usage.items() if value is not None}
 
     def _finish(self, reason: FinishReason) -> Finished:
-        parts = [self._tokens(name) for name in ("input_tokens", "cache_creation_input_tokens")]
-        cached = self._tokens("cache_read_input_tokens")
+        parts = [token_count(self.usage, name) for name in ("input_tokens", "cache_creation_input_tokens")]
+        cached = token_count(self.usage, "cache_read_input_tokens")
         details = self.usage.get("output_tokens_details")
         thought = details.get("thinking_tokens") if isinstance(details, Mapping) else None
         return Finished(
             reason=reason,
             input_tokens=None if parts[0] is None else parts[0] + (parts[1] or 0) + (cached or 0),
-            output_tokens=self._tokens("output_tokens"),
+            output_tokens=token_count(self.usage, "output_tokens"),
             cached_tokens=cached,
             reasoning_tokens=thought if isinstance(thought, int) else None,
         )
-
-    def _tokens(self, name: str) -> int | None:
-        value = self.usage.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _is_object(text: str) -> bool:

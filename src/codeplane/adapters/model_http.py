@@ -3,13 +3,14 @@
 import ipaddress
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
 from codeplane.kernel.json import JsonObject, dumps
-from codeplane.kernel.model_provider import FaultKind, ProviderFault
+from codeplane.kernel.model_provider import FaultKind, ProviderFault, StreamItem
 from codeplane.kernel.redaction import MARK
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ _MAX_ERROR_BYTES = 64 * 1024
 _MAX_LIST_BYTES = 8 * 1024 * 1024
 _MAX_MESSAGE = 300
 _ANSWER_SEC = 30.0
+# How OpenAI's API ends a stream.
+_DONE = "[DONE]"
 _BY_STATUS: Mapping[int, FaultKind] = {
     401: "unauthorized",
     403: "unauthorized",
@@ -50,6 +53,21 @@ class ServerEvent:
         return value
 
 
+class AnswerReader(Protocol):
+    """Puts the events of one answer together, as a provider's API has them."""
+
+    # Whether the provider has said that this was the last one.
+    is_over: bool
+
+    def read(self, event: JsonObject) -> list[StreamItem]:
+        """What an event adds."""
+        ...
+
+    def end(self) -> list[StreamItem]:
+        """What is known only at the end; ProviderFault when it was cut off before."""
+        ...
+
+
 @dataclass(slots=True, kw_only=True)
 class ModelEndpoint:
     """Speaks to one address; the key goes there alone: no redirect is followed, no error repeats it."""
@@ -77,6 +95,26 @@ class ModelEndpoint:
                     yield event
         except httpx2.HTTPError as error:
             raise self._connection_fault(error) from None
+
+    async def answer(self, path: str, body: JsonObject, reader: AnswerReader) -> AsyncGenerator[StreamItem, None]:
+        """Post a request and yield the answer as it comes."""
+        async with aclosing(self.events(path, body)) as events:
+            async for event in events:
+                if event.data.strip() == _DONE:
+                    break
+                for item in reader.read(event.parse()):
+                    yield item
+                if reader.is_over:
+                    break
+        for item in reader.end():
+            yield item
+
+    async def model_names(self, path: str) -> list[str]:
+        """The names of the models that the endpoint says it has."""
+        listed = (await self.get(path)).get("data")
+        if not isinstance(listed, list):
+            raise ProviderFault("malformed", "lists no models")
+        return [str(model["id"]) for model in listed if isinstance(model, dict) and "id" in model]
 
     async def get(self, path: str) -> JsonObject:
         """A JSON object that the endpoint answers a GET with."""
@@ -144,6 +182,12 @@ class ModelEndpoint:
         if isinstance(error, httpx2.TimeoutException):
             return ProviderFault("timeout", "did not answer in time")
         return ProviderFault("cut_off", f"broke the connection off: {type(error).__name__}")
+
+
+def token_count(usage: object, name: str) -> int | None:
+    """A count of tokens that a provider reports; None for what is none."""
+    value = usage.get(name) if isinstance(usage, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def is_loopback(url: str) -> bool:

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from codeplane.adapters.model_http import ModelEndpoint
+from codeplane.adapters.model_http import ModelEndpoint, token_count
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.model_provider import (
     Finished,
@@ -63,24 +62,14 @@ class OpenAIChat:
         endpoint = ModelEndpoint(base_url=base_url.rstrip("/"), headers=headers, key=key, connect_sec=connect_sec)
         return cls(endpoint=endpoint, has_structured_output=has_structured_output, extra=extra or {})
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
         """Ask a model and yield its answer as it comes."""
         answer = _Answer(endpoint=self.endpoint, keeps_raw=request.reasoning == "raw")
-        async with aclosing(self.endpoint.events("/chat/completions", self._body(request))) as events:
-            async for event in events:
-                if event.data.strip() == "[DONE]":
-                    break
-                for item in answer.read(event.parse()):
-                    yield item
-        for item in answer.end():
-            yield item
+        return self.endpoint.answer("/chat/completions", self._body(request), answer)
 
     async def models(self) -> Sequence[str]:
         """The names of the models that the endpoint says it has."""
-        listed = (await self.endpoint.get("/models")).get("data")
-        if not isinstance(listed, list):
-            raise ProviderFault("malformed", "lists no models")
-        return [str(model["id"]) for model in listed if isinstance(model, dict) and "id" in model]
+        return await self.endpoint.model_names("/models")
 
     async def close(self) -> None:
         """Close connections that are kept open."""
@@ -151,6 +140,8 @@ class _Answer:
     endpoint: ModelEndpoint
     keeps_raw: bool
     reason: FinishReason | None = None
+    # The usage may come after the reason: the end is that of the stream.
+    is_over: bool = False
     is_refused: bool = False
     usage: Mapping[str, JsonValue] = field(default_factory=dict)
     thought: list[str] = field(default_factory=list)
@@ -260,21 +251,16 @@ class _Answer:
     def _finish(self, reason: FinishReason) -> Finished:
         usage = self.usage
         prompt, completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-        cached = _count(prompt, "cached_tokens")
+        cached = token_count(prompt, "cached_tokens")
         cost = usage.get("cost")
         return Finished(
             reason=reason,
-            input_tokens=_count(usage, "prompt_tokens"),
-            output_tokens=_count(usage, "completion_tokens"),
-            cached_tokens=_count(usage, "prompt_cache_hit_tokens") if cached is None else cached,
-            reasoning_tokens=_count(completion, "reasoning_tokens"),
+            input_tokens=token_count(usage, "prompt_tokens"),
+            output_tokens=token_count(usage, "completion_tokens"),
+            cached_tokens=token_count(usage, "prompt_cache_hit_tokens") if cached is None else cached,
+            reasoning_tokens=token_count(completion, "reasoning_tokens"),
             cost_usd=float(cost) if isinstance(cost, (int, float)) and not isinstance(cost, bool) else None,
         )
-
-
-def _count(usage: object, name: str) -> int | None:
-    value = usage.get(name) if isinstance(usage, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _is_json(text: str) -> bool:

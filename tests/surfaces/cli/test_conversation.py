@@ -16,7 +16,15 @@ from codeplane.surfaces.cli.turn_view import TurnView
 from tests.harness import CPL, PATIENCE_SEC, Server, cpl, make_repo, start
 from tests.interaction.requirements import requirement
 from tests.work.models.model_plane import openai, providers
-from tests.work.models.scripted_provider import answer, openai_text, openai_tool, scripted_provider
+from tests.work.models.scripted_provider import (
+    answer,
+    chunks,
+    hang,
+    openai_chunk,
+    openai_text,
+    openai_tool,
+    scripted_provider,
+)
 
 pytestmark = requirement("CHAT-01")
 
@@ -103,6 +111,30 @@ def test_a_long_diff_is_cut_and_says_so() -> None:
     shown = view.aside.getvalue().splitlines()  # type: ignore[attr-defined]  # made above
     assert shown[:3] == ["  R b → a", "@@ -0,0 +1,90 @@", "+line 0\\x1b"]
     assert (len(shown), shown[-1]) == (61, "  … all of it: cpl call mutation.show mutation_id=mut_1")
+
+
+def test_a_question_goes_on_when_the_server_is_killed_and_comes_back_elsewhere(tmp_path: Path) -> None:
+    script = hang(chunks(openai_chunk({"content": "Half of it "}))), answer(openai_text("The whole of it."))
+    repo = make_repo(tmp_path / "repo")
+    with scripted_provider(*script) as provider:
+        overrides = [providers(openai("local", provider.url))]
+        server = start(repo, overrides=overrides)
+        command = [CPL, "ask", "--json", "tell me"]
+        with subprocess.Popen(command, cwd=repo, stdout=subprocess.PIPE, text=True) as asking:
+            assert asking.stdout is not None
+            events = []
+            for line in asking.stdout:
+                events.append(json.loads(line))
+                if events[-1]["type"] == "assistant.text_delta" and len(provider.requests) == 1:
+                    server.kill()
+                    server = start(repo, overrides=overrides)
+        try:
+            assert asking.returncode == 0
+            assert [event["sequence"] for event in events] == [*range(2, 2 + len(events))]
+            said = [event["payload"]["full_text"] for event in events if "full_text" in event["payload"]]
+            assert (said, events[-1]["type"]) == (["The whole of it."], "turn.completed")
+        finally:
+            server.stop()
 
 
 def at_terminal(*arguments: str, cwd: Path, typed: str) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject, JsonValue
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, ManualClock
@@ -148,6 +149,9 @@ async def test_old_messages_go_while_the_thread_lives_on(tmp_path: Path) -> None
         assert left[-1].sequence == snapshot["last_sequence"]
         gone = await thread.ask("thread.events", thread_id=thread.thread_id)
         assert refused(gone) == "STREAM_GAP"
+        # With the messages went the words that they had been streamed in.
+        words = await thread.opened.log.query(EventQuery(types=("assistant.text_delta",)))
+        assert "".join(str(event.payload["delta"]) for event in words) == "re: today"
         # What the model is shown is what is left.
         await thread.send("and now")
         assert [message["text"] for message in model.asked[-1].messages if message["role"] == "user"] == [

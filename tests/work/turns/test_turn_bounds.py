@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codeplane.kernel.actor import Caller
+from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, FixtureOps
@@ -57,6 +58,37 @@ async def test_a_busy_thread_queues_refuses_or_is_interrupted(tmp_path: Path) ->
         assert done["assistant_message"] == "Second."
         ends = [event.correlation.turn_id for event in await thread.events("turn.completed")]
         assert ends == [first["turn_id"], second["turn_id"]]
+
+
+async def test_three_turns_run_at_once_and_one_that_waits_for_a_person_holds_no_place(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    model = ScriptedModel(
+        choose=lambda asked: (
+            [tool("fixture_send", "a", text="x"), finish()]
+            if asked.messages[-1]["text"] == "Send it"
+            else [gate, *text("Done.")]
+        )
+    )
+    async with conversing(tmp_path, model) as thread:
+        assert (await thread.send("Send it"))["status"] == "PAUSED"
+        turns: list[str] = []
+        for _ in range(5):
+            created = result(await thread.ask("thread.create", toolset="fixture"))
+            sent = await thread.ask("turn.send", thread_id=str(created["thread_id"]), user_text="Think")
+            turns.append(str(result(sent)["turn_id"]))
+
+        async def count(status: str) -> int:
+            shown = [result(await thread.ask("turn.show", turn_id=turn_id)) for turn_id in turns]
+            return sum(turn["status"] == status for turn in shown)
+
+        async for _ in thread.opened.log.follow(EventQuery(types=("turn.started",)), heartbeat_sec=60):
+            if await count("RUNNING") == 3:
+                break
+        assert (await count("QUEUED"), len(model.asked)) == (2, 4)
+        gate.set()
+        async for _ in thread.opened.log.follow(EventQuery(types=("turn.completed",)), heartbeat_sec=60):
+            if await count("COMPLETED") == 5:
+                break
 
 
 async def test_an_interrupt_ends_the_turn_after_its_tool_and_the_new_one_runs(tmp_path: Path) -> None:

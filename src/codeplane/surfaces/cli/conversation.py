@@ -3,8 +3,9 @@
 import sys
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from codeplane.client.thread_stream import Reconnection
 from codeplane.kernel.errors import CodePlaneError, ServerUnreachable
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
@@ -15,7 +16,8 @@ from codeplane.surfaces.cli.server_process import start_server
 from codeplane.surfaces.cli.turn_view import TurnView
 
 _ENDS = ("turn.completed", "turn.failed")
-_TRIES, _PAUSE_SEC = 60, 0.5
+# A server that is started again takes some seconds, and may then have another port.
+_RECONNECTION = Reconnection(tries=60, most_sec=0.5)
 # Of what one tool changed, how many files are shown.
 _FILES = 5
 # Whether to approve an action that is shown, and why not; None leaves it to somebody else.
@@ -77,32 +79,39 @@ class CliConversation:
 
     def _follow(self, after: int, view: TurnView, decide: Decide | None) -> None:
         """Show every event of the turn once, also when the server is restarted in between."""
-        for attempt in range(_TRIES):
-            if attempt:
-                self._reconnect()
+        failures = 0
+        while failures <= _RECONNECTION.tries:
+            if failures:
+                self._reconnect(_RECONNECTION.pause_sec(failures))
             try:
-                for item in self.client.stream(
-                    "thread.watch", {"thread_id": self.thread_id, "from_sequence": after, "turn_id": self.turn_id}
-                ):
-                    event = item.get("event")
-                    if not isinstance(event, dict):
-                        continue
-                    after = int(str(event["sequence"]))
-                    if self._as_json:
-                        print(dumps(event), flush=True)
-                    else:
-                        view.show(event)
-                        self._show_change(event, view)
-                    if event["type"] == "turn.paused" and decide is not None:
-                        self._decide(event, decide)
+                for event in self._watch(after):
+                    after, failures = int(str(event["sequence"])), 0
+                    self._show(event, view, decide)
                     if event["type"] in _ENDS and event.get("turn_id") == self.turn_id:
                         return
             except (CodePlaneError, OSError) as error:
                 if isinstance(error, CodePlaneError) and not error.retryable:
                     raise
+            failures += 1
         raise ServerUnreachable(
             "the server did not come back", hint="cpl status; then: cpl chat --thread " + self.thread_id
         )
+
+    def _watch(self, after: int) -> Iterator[JsonObject]:
+        """The events of one connection, without its heartbeats."""
+        asked: JsonObject = {"thread_id": self.thread_id, "from_sequence": after, "turn_id": self.turn_id}
+        for item in self.client.stream("thread.watch", asked):
+            if isinstance(event := item.get("event"), dict):
+                yield event
+
+    def _show(self, event: JsonObject, view: TurnView, decide: Decide | None) -> None:
+        if self._as_json:
+            print(dumps(event), flush=True)
+        else:
+            view.show(event)
+            self._show_change(event, view)
+        if event["type"] == "turn.paused" and decide is not None:
+            self._decide(event, decide)
 
     def _show_change(self, event: JsonObject, view: TurnView) -> None:
         """Show what a tool changed; nothing where that is no longer stored."""
@@ -113,8 +122,8 @@ class CliConversation:
             if isinstance(change, dict):
                 view.show_change(change)
 
-    def _reconnect(self) -> None:
-        time.sleep(_PAUSE_SEC)
+    def _reconnect(self, pause_sec: float) -> None:
+        time.sleep(pause_sec)
         facts = find_server(self._workspace)
         if facts is not None:
             self.client = OwnerClient(self._workspace, facts)
