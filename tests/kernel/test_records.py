@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from codeplane.wiring.app import Plane
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, Answered, FixtureOps, Said, events, of_call, plane
-from tests.kernel.ports import exchange, ports_of
+from tests.kernel.ports import Asking, Person, exchange, ports_of
 
 
 def on_disk(path: Path, call_id: str) -> list[str]:
@@ -94,6 +95,27 @@ async def test_a_read_is_recorded_without_waiting(tmp_path: Path) -> None:
         (event,) = await of_call(opened, outcome)
         assert event.type == "call.finished"
         assert event.payload["arguments"] == {"text": "x"}
+
+
+@requirement("DOOR-06")
+@pytest.mark.parametrize(("text", "awaited"), [("x", False), ("force", True)])
+async def test_work_may_wait_for_a_record_later_unless_nothing_takes_the_effect_back(
+    tmp_path: Path, text: str, awaited: bool
+) -> None:
+    async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+        heard: list[str] = []
+
+        class Log:
+            def __getattr__(self, name: str) -> object:
+                heard.append(name)
+                return getattr(ports_of(opened).log, name)
+
+        door = exchange(opened, log=Log(), authority=Asking(), approver=Person(agrees=True))
+        outcome = await door.call("fixture.push", {"text": text}, replace(AGENT, record_wait="next_change"))
+        assert outcome.error is None
+        assert heard == ["append", "append" if awaited else "append_later"]
+        recorded = [event.type for event in await of_call(opened, outcome)]
+        assert recorded == ["call.started", "call.finished", "action.executed"]
 
 
 async def test_a_read_waits_when_the_queue_is_half_full(tmp_path: Path) -> None:

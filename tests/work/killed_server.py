@@ -14,7 +14,7 @@ from types import ModuleType
 from codeplane.edit.journal import Journal
 from codeplane.git.write.pending_mutations import PendingMutations
 from codeplane.kernel.call_record import CALL_FINISHED
-from codeplane.kernel.event import Appended, Draft
+from codeplane.kernel.event import Appended, Draft, SealedPayload
 from codeplane.ledger.log import SqliteLog
 from codeplane.surfaces.cli.entry import main
 from codeplane.wiring import edit, foundation
@@ -31,11 +31,17 @@ def step(name: str) -> None:
 class KilledLog(SqliteLog):
     """The log, which is not reached by the end of some calls."""
 
-    async def append(self, drafts: Sequence[Draft], *, expect: Mapping[str, int] | None = None) -> Appended:
+    async def append(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        expect: Mapping[str, int] | None = None,
+        sealed: Sequence[SealedPayload] = (),
+    ) -> Appended:
         for draft in drafts:
             if draft.type == CALL_FINISHED:
                 step(f"record {draft.payload['operation']}")
-        return await super().append(drafts, expect=expect)
+        return await super().append(drafts, expect=expect, sealed=sealed)
 
 
 if __name__ == "__main__":

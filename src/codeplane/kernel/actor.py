@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from codeplane.kernel.json import JsonObject
 
@@ -120,6 +121,11 @@ class Answer(StrEnum):
 AskPerson = Callable[[str], Awaitable[Answer | None]]
 
 
+# What waits until the record of a call is durable: its answer (`now`), after a change the intent of the caller's next
+# one (`next_change`), or what the caller itself appends behind it at once (`own_record`).
+RecordWait: TypeAlias = Literal["now", "next_change", "own_record"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """One request's origin as a surface sees it, before anyone is identified."""
@@ -136,6 +142,7 @@ class Caller:
     # Likewise, the session that such a call belongs to, and the work that it is a step of.
     session_id: str | None = None
     origin: Origin | None = None
+    record_wait: RecordWait = "now"
     # How long it waits for a person's answer; None is as long as the settings say.
     wait_sec: float | None = None
     ask: AskPerson | None = None

@@ -289,8 +289,12 @@ class Conveyor:
 
     def _end(self, progress: Progress) -> None:
         received = progress.received
-        if received.claim is not None:
-            received.claim.release()
+        if (claim := received.claim) is not None:
+            if received.record is None or received.record.done():
+                claim.release()
+            else:
+                # Who waits for the same key is to find the record.
+                received.record.add_done_callback(lambda _: claim.release())
         if self.ports.tracer is not None:
             received.trace.finish(received.status, progress.facts())
             self.ports.tracer.end_trace(received.trace)

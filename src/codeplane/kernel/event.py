@@ -71,6 +71,17 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SealedPayload:
+    """What events refer to by its hash, sealed; `limit` bounds all payloads of the same owner together."""
+
+    owner: str
+    hash: str
+    size: int
+    data: bytes
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One fact in the log."""
 

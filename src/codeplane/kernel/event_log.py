@@ -1,10 +1,11 @@
 """The log that all planes write to, and what is asked of it."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
+from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat, SealedPayload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +63,28 @@ class EventQuery:
 class EventLog(Protocol):
     """The one ordered, durable log."""
 
-    async def append(self, drafts: Sequence[Draft], *, expect: Mapping[str, int] | None = None) -> Appended:
-        """Append all or none and return when durable; `expect` names the last sequence each stream must have."""
+    async def append(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        expect: Mapping[str, int] | None = None,
+        sealed: Sequence[SealedPayload] = (),
+    ) -> Appended:
+        """Append all or none and return when durable; `expect` names the last sequence each stream must have.
+
+        `sealed` is stored with them; TooLarge when one does not fit its owner's bound.
+        """
         ...
 
     def append_soon(self, drafts: Sequence[Draft]) -> bool:
         """Append without waiting; False when the queue is full and the caller has to wait with `append`."""
+        ...
+
+    def append_later(self, drafts: Sequence[Draft]) -> "asyncio.Future[object] | None":
+        """Append with the next append that somebody waits for, or soon; None when the queue is full.
+
+        The future is done once it is durable, or has the error.
+        """
         ...
 
     async def read(self, *, stream: str, after: int = 0, limit: int = 1000) -> list[Event]:

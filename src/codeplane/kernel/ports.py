@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 from codeplane.kernel.actor import Actor, Caller
 from codeplane.kernel.call import Call, Effects, Failure, Operation, Task
 from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.event import SealedPayload
 from codeplane.kernel.event_log import EventLog, EventScope
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Budget, Preview, Result
@@ -47,6 +48,10 @@ class Payloads(Protocol):
 
     async def put(self, work_id: str, data: bytes) -> str:
         """Store a payload of an item and return its hash when it is durable; TooLarge beyond the item's bound."""
+        ...
+
+    def seal(self, work_id: str, data: bytes) -> SealedPayload:
+        """A payload of an item, to be stored by the append of the events that have its hash."""
         ...
 
     async def get(self, work_id: str, key: str) -> bytes | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from codeplane.kernel.errors import CodePlaneError, Internal, LedgerCorrupt, SequenceConflict, StorageFailed
-from codeplane.kernel.event import Appended, Draft
+from codeplane.kernel.errors import CodePlaneError, Internal, LedgerCorrupt, SequenceConflict, StorageFailed, TooLarge
+from codeplane.kernel.event import Appended, Draft, SealedPayload
 from codeplane.ledger import blobs
 from codeplane.ledger.database import translate
 from codeplane.ledger.transaction import WriteTransaction
@@ -29,9 +29,10 @@ _REJECTIONS = frozenset(
 
 
 class Reply:
-    """A future for a job's outcome."""
+    """A future for a job's outcome; when it is not urgent, the writer waits a little for more to write with it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_urgent: bool = True) -> None:
+        self.is_urgent = is_urgent
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[object] = self.loop.create_future()
 
@@ -52,6 +53,7 @@ class Append:
     drafts: Sequence[Draft]
     payloads: Sequence[str]
     expect: Mapping[str, int] | None = None
+    sealed: Sequence[SealedPayload] = ()
     reply: Reply | None = None
 
     @property
@@ -59,8 +61,8 @@ class Append:
         """How much of the queue it takes."""
         return len(self.drafts)
 
-    def perform(self, writing: WriteTransaction) -> Appended | SequenceConflict:
-        """Append the drafts, unless a stream is not where it is expected to be."""
+    def perform(self, writing: WriteTransaction) -> Appended | SequenceConflict | TooLarge:
+        """Append the drafts, unless a stream is not where it is expected to be or a payload is too large."""
         for stream, expected in (self.expect or {}).items():
             head = writing.head(stream)
             if head != expected:
@@ -68,6 +70,9 @@ class Append:
                     f"{stream} is at {head}, not at {expected}",
                     details={"stream": stream, "expected": expected, "found": head},
                 )
+        for sealed in self.sealed:
+            if (refused := writing.store_payload(sealed)) is not None:
+                return refused
         return writing.append(self.drafts, self.payloads)
 
 

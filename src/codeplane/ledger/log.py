@@ -1,5 +1,6 @@
 """The event log in SQLite, with its projections."""
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +10,8 @@ from typing import cast
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import LedgerConfig
-from codeplane.kernel.errors import CodePlaneError, Overloaded, SharedLogMismatch, StreamGap
-from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat
+from codeplane.kernel.errors import CodePlaneError, Overloaded, SharedLogMismatch, StreamGap, TooLarge
+from codeplane.kernel.event import Appended, Draft, Event, Gap, Heartbeat, SealedPayload
 from codeplane.kernel.event_log import EventQuery, EventScope
 from codeplane.kernel.ids import digest
 from codeplane.kernel.redaction import Redactor
@@ -178,16 +179,33 @@ class SqliteLog:
         # Last, so that SQLite checkpoints everything into one file.
         self._writer.close()
 
-    async def append(self, drafts: Sequence[Draft], *, expect: Mapping[str, int] | None = None) -> Appended:
-        """Append all or none and return when durable."""
+    async def append(
+        self,
+        drafts: Sequence[Draft],
+        *,
+        expect: Mapping[str, int] | None = None,
+        sealed: Sequence[SealedPayload] = (),
+    ) -> Appended:
+        """Append all or none, with the payloads that the events have the hashes of, and return when durable."""
         if self._order.waiting >= self._config.queue_events:
             raise Overloaded(f"{self._order.waiting} events wait to be written")
         with span("sqlite.append", events=len(drafts)):
             append = self._encoder.encode(drafts, expect)
+            if sealed and self._shared is not None:
+                # Payloads stay with their node: here before the events are anywhere.
+                for payload in sealed:
+                    await self.store_payload(payload)
+            else:
+                append.sealed = sealed
             append.reply = Reply()
             self._order.submit(append)
             # Not shielded: a cancelled caller cancels this future, but not the write.
             return cast(Appended, await append.reply.future)
+
+    async def store_payload(self, sealed: SealedPayload) -> None:
+        """Store a payload by itself and return when it is durable; TooLarge when it does not fit its owner's bound."""
+        if isinstance(refused := await self._writer.run(lambda writing: writing.store_payload(sealed)), TooLarge):
+            raise refused
 
     def append_soon(self, drafts: Sequence[Draft]) -> bool:
         """Append without waiting; False when the queue is half full and the caller has to wait with `append`."""
@@ -195,6 +213,15 @@ class SqliteLog:
             return False
         self._order.submit(self._encoder.encode(drafts, None))
         return True
+
+    def append_later(self, drafts: Sequence[Draft]) -> asyncio.Future[object] | None:
+        """Append with the next append that somebody waits for, or soon; None when the queue is half full."""
+        if self._order.waiting * 2 >= self._config.queue_events:
+            return None
+        append = self._encoder.encode(drafts, None)
+        append.reply = Reply(is_urgent=False)
+        self._order.submit(append)
+        return append.reply.future
 
     async def command(self, run: Callable[[WriteTransaction], object]) -> object:
         """Run a function in the writer thread, in the order of the queue."""

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Protocol
 
-from codeplane.kernel.errors import TooLarge
+from codeplane.kernel.event import SealedPayload
 from codeplane.kernel.ids import digest
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.transaction import WriteTransaction
@@ -32,27 +32,20 @@ class PayloadStore:
 
     async def put(self, work_id: str, data: bytes) -> str:
         """Store a payload of an item and return its hash when it is durable; TooLarge beyond the item's bound."""
+        sealed = self.seal(work_id, data)
+        await self._log.store_payload(sealed)
+        return sealed.hash
+
+    def seal(self, work_id: str, data: bytes) -> SealedPayload:
+        """A payload of an item, to be stored by the append of the events that have its hash."""
         key = digest(data)
-        sealed = self._seal.seal(data, _label(work_id, key))
-
-        def store(writing: WriteTransaction) -> int:
-            (used,) = writing.connection.execute(
-                "SELECT coalesce(sum(size), 0) FROM payloads WHERE work_id = ? AND hash != ?", (work_id, key)
-            ).fetchone()
-            if used + len(data) <= self._max_bytes:
-                writing.connection.execute(
-                    "INSERT OR IGNORE INTO payloads(work_id, hash, size, data) VALUES (?, ?, ?, ?)",
-                    (work_id, key, len(data), sealed),
-                )
-            return int(used)
-
-        used = int(str(await self._log.command(store)))
-        if used + len(data) > self._max_bytes:
-            raise TooLarge(
-                f"the payloads of {work_id} would have {used + len(data)} bytes",
-                details={"limit": self._max_bytes, "used": used},
-            )
-        return key
+        return SealedPayload(
+            owner=work_id,
+            hash=key,
+            size=len(data),
+            data=self._seal.seal(data, _label(work_id, key)),
+            limit=self._max_bytes,
+        )
 
     async def get(self, work_id: str, key: str) -> bytes | None:
         """The payload of an item by its hash, or None."""

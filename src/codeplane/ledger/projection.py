@@ -39,6 +39,7 @@ class Projector:
 
     def __init__(self, projections: Sequence[Projection]) -> None:
         self.projections = tuple(projections)
+        self._position: int | None = None
         self._wanted: dict[str, list[Projection]] = {}
         for projection in projections:
             for kind in projection.types:
@@ -46,13 +47,20 @@ class Projector:
 
     def apply(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
         """Apply newly appended events in their own transaction; events that were applied before change nothing."""
-        (applied,) = connection.execute("SELECT max(position) FROM projections").fetchone()
-        new_events = [event for event in events if event.position > (applied or 0)]
+        if self._position is None:
+            (applied,) = connection.execute("SELECT max(position) FROM projections").fetchone()
+            self._position = applied or 0
+        new_events = [event for event in events if event.position > (self._position or 0)]
         for event in new_events:
             for projection in self._wanted.get(event.type, ()):
                 projection.apply(connection, event)
         if new_events:
-            connection.execute("UPDATE projections SET position = ?", (new_events[-1].position,))
+            self._position = new_events[-1].position
+            connection.execute("UPDATE projections SET position = ?", (self._position,))
+
+    def forget_position(self) -> None:
+        """Ask the tables again how far they are, after a transaction was rolled back."""
+        self._position = None
 
     def catch_up(self, connection: sqlite3.Connection) -> list[str]:
         """Bring every projection up to date at the start; returns the names of those that were rebuilt."""

@@ -13,10 +13,16 @@ COLUMNS = (
     "position, stream, sequence, event_id, type, schema, at_ns, actor, source, content_trust, "
     "session_id, call_id, task_id, thread_id, turn_id, job_id, work_id, node, payload"
 )
-INSERT = f"INSERT INTO events({COLUMNS}) VALUES ({', '.join('?' * 19)})"
+
+MARKS = ", ".join("?" * 19)
 
 _SOURCES = {member.value: member for member in Source}
 _TRUSTS = {member.value: member for member in ContentTrust}
+
+
+def insert_statement(rows: int) -> str:
+    """The statement that adds so many events."""
+    return f"INSERT INTO events({COLUMNS}) VALUES {', '.join([f'({MARKS})'] * rows)}"
 
 
 def to_event(draft: Draft, *, event_id: str, sequence: int, position: int, at_ns: int, node: str = "") -> Event:

@@ -10,7 +10,7 @@ from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt
 from codeplane.kernel.ids import digest
 from codeplane.ledger import blobs
 from codeplane.ledger.database import last_position, open_reader, open_writer, refuse_newer, translate
-from codeplane.ledger.rows import COLUMNS, INSERT, from_row
+from codeplane.ledger.rows import COLUMNS, from_row, insert_statement
 
 _PAGE = 500
 _MAX_NUMBER = 2**53
@@ -105,7 +105,7 @@ def _copy_events(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
     for row in readable_rows(source, f"SELECT position, {_columns_of(source)} FROM events", "position"):
         with suppress(LedgerCorrupt):
             from_row(row)
-            fresh.execute(INSERT.replace("INSERT", "INSERT OR IGNORE", 1), row)
+            fresh.execute(insert_statement(1).replace("INSERT", "INSERT OR IGNORE", 1), row)
 
 
 def _columns_of(source: sqlite3.Connection) -> str:

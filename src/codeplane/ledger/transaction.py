@@ -1,16 +1,37 @@
 """The writer's open transaction: it numbers events, stores them and applies what follows from them."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from codeplane.kernel.clock import Clock
-from codeplane.kernel.event import Appended, Draft, Event
+from codeplane.kernel.errors import TooLarge
+from codeplane.kernel.event import Appended, Draft, Event, SealedPayload
 from codeplane.kernel.ids import uuid7
 from codeplane.ledger.projection import RETENTION_APPLIED, Projector
 from codeplane.ledger.recent_events import Committed
-from codeplane.ledger.rows import INSERT, Row, to_event, to_row
+from codeplane.ledger.rows import Row, insert_statement, to_event, to_row
 from codeplane.ledger.stream_deletion import delete_streams
+
+# So many rows go into one statement.
+_TOGETHER = (16, 8, 4, 2, 1)
+_EVENTS = {size: insert_statement(size) for size in _TOGETHER}
+_STREAMS = {
+    size: f"""INSERT INTO streams(stream, head, last_at_ns, owner, first) VALUES {", ".join(["(?, ?, ?, ?, 1)"] * size)}
+              ON CONFLICT(stream) DO UPDATE SET head = excluded.head, last_at_ns = excluded.last_at_ns"""
+    for size in _TOGETHER
+}
+
+
+def _insert_rows(connection: sqlite3.Connection, statements: Mapping[int, str], rows: Sequence[Row]) -> None:
+    """Insert rows by few statements: with each the interpreter's lock is given away, and to get it back takes longer
+    than a row."""
+    start = 0
+    for size in _TOGETHER:
+        while len(rows) - start >= size:
+            connection.execute(statements[size], tuple(chain.from_iterable(rows[start : start + size])))
+            start += size
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,16 +87,28 @@ class WriteTransaction:
                     self.heads.pop(stream, None)
         return Appended(last_position=self.position, sequences=tuple(sequences))
 
+    def store_payload(self, sealed: SealedPayload) -> TooLarge | None:
+        """Store a payload, or return why it is too large."""
+        (used,) = self.connection.execute(
+            "SELECT coalesce(sum(size), 0) FROM payloads WHERE work_id = ? AND hash != ?", (sealed.owner, sealed.hash)
+        ).fetchone()
+        if used + sealed.size > sealed.limit:
+            return TooLarge(
+                f"the payloads of {sealed.owner} would have {used + sealed.size} bytes",
+                details={"limit": sealed.limit, "used": used},
+            )
+        self.connection.execute(
+            "INSERT OR IGNORE INTO payloads(work_id, hash, size, data) VALUES (?, ?, ?, ?)",
+            (sealed.owner, sealed.hash, sealed.size, sealed.data),
+        )
+        return None
+
     def flush(self) -> None:
         """Write the appended events, and apply the projections."""
         if not self.rows:
             return
-        self.connection.executemany(INSERT, self.rows)
-        self.connection.executemany(
-            """INSERT INTO streams(stream, head, first, last_at_ns, owner) VALUES (?1, ?2, 1, ?3, ?4)
-               ON CONFLICT(stream) DO UPDATE SET head = ?2, last_at_ns = ?3""",
-            [(stream, *state) for stream, state in self.touched.items()],
-        )
+        _insert_rows(self.connection, _EVENTS, self.rows)
+        _insert_rows(self.connection, _STREAMS, [(stream, *state) for stream, state in self.touched.items()])
         self.connection.execute("UPDATE log_state SET last_position = ?", (self.position,))
         self.projector.apply(self.connection, self.events)
         self.committed += (
@@ -86,5 +119,6 @@ class WriteTransaction:
     def restore(self, position: int, committed: int) -> None:
         """Go back to an earlier position of this transaction, after what followed was rolled back."""
         self.heads.clear()
+        self.projector.forget_position()
         del self.committed[committed:]
         self.position, self.rows, self.events, self.touched = position, [], [], {}

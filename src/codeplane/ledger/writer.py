@@ -82,7 +82,7 @@ class Writer:
                 raise ShuttingDown("the ledger is closed")
             self._waiting += job.weight
             self._queue.put(job)
-        if self._lingering and job.reply is not None:
+        if self._lingering and _is_urgent(job):
             self._awaited.set()
 
     async def run(self, run: Callable[[WriteTransaction], object]) -> object:
@@ -201,6 +201,7 @@ class Writer:
             self._connection.execute("COMMIT")
         except BaseException:
             self._heads.clear()
+            self._projector.forget_position()
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
@@ -234,7 +235,11 @@ def _each(outcomes: Iterable[tuple[Job, object]]) -> Iterable[tuple[Job, object]
 
 
 def _is_awaited(batch: list[Job]) -> bool:
-    return any(job.reply is not None for job in batch)
+    return any(map(_is_urgent, batch))
+
+
+def _is_urgent(job: Job) -> bool:
+    return job.reply is not None and job.reply.is_urgent
 
 
 def _settle_all(replies: list[tuple[Reply, object]]) -> None:

@@ -6,7 +6,6 @@ from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
-from codeplane.ledger.rows import Cell
 
 
 def _text(value: JsonValue) -> str | None:
@@ -125,6 +124,23 @@ class TaskTable:
         )
 
 
+_RESULTS = (
+    "repo_after", "changed_paths", "diff_stats", "short_diff", "mutation_fingerprint", "failure_fingerprint",
+    "failure_class", "failing_tests", "limit_triggered",
+)  # fmt: skip
+# Of a mutation there is a row already, from its start.
+_FINISH = """INSERT INTO operations(op_id, call_id, task_id, session_id, actor, timestamp, op_type, repo_before_hash,
+    duration_ms, status, success, repo_after_hash, changed_paths, diff_stats, short_diff, mutation_fingerprint,
+    failure_fingerprint, failure_class, failing_tests, limit_triggered)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT(call_id) DO UPDATE SET duration_ms = excluded.duration_ms, status = excluded.status,
+    success = excluded.success, repo_after_hash = excluded.repo_after_hash, changed_paths = excluded.changed_paths,
+    diff_stats = excluded.diff_stats, short_diff = excluded.short_diff,
+    mutation_fingerprint = excluded.mutation_fingerprint, failure_fingerprint = excluded.failure_fingerprint,
+    failure_class = excluded.failure_class, failing_tests = excluded.failing_tests,
+    limit_triggered = excluded.limit_triggered"""
+
+
 class OperationTable:
     """Calls: operation, changes and outcome, without content."""
 
@@ -148,12 +164,12 @@ class OperationTable:
             for dropped in _dropped_ids(event.payload, "task/"):
                 tables.execute("DELETE FROM operations WHERE task_id = ?", (dropped,))
         elif event.type == CALL_STARTED:
-            self._insert(tables, event, status="running")
+            self._insert(tables, event)
         else:
             self._finish(tables, event)
 
     @staticmethod
-    def _insert(tables: Tables, event: Event, *, status: str) -> None:
+    def _insert(tables: Tables, event: Event) -> None:
         ids = event.correlation
         tables.execute(
             """INSERT INTO operations(op_id, call_id, task_id, session_id, actor, timestamp, op_type, status,
@@ -166,39 +182,23 @@ class OperationTable:
                 event.actor,
                 event.at_ns,
                 _text(event.payload["operation"]),
-                status,
+                "running",
                 _text(event.payload.get("repo_before")),
             ),
         )
 
-    def _finish(self, tables: Tables, event: Event) -> None:
-        payload = event.payload
-        self._insert(tables, event, status="running")
+    @staticmethod
+    def _finish(tables: Tables, event: Event) -> None:
+        payload, ids = event.payload, event.correlation
         duration = payload["duration_us"]
         assert isinstance(duration, int)
-        values: tuple[Cell, ...] = (
-            duration / 1000,
-            _text(payload["status"]),
-            payload["status"] == "ok",
-            *(
-                _text(payload.get(name))
-                for name in (
-                    "repo_after",
-                    "changed_paths",
-                    "diff_stats",
-                    "short_diff",
-                    "mutation_fingerprint",
-                    "failure_fingerprint",
-                    "failure_class",
-                    "failing_tests",
-                    "limit_triggered",
-                )
-            ),
-            event.correlation.call_id,
-        )
+        status = _text(payload["status"])
         tables.execute(
-            """UPDATE operations SET duration_ms = ?, status = ?, success = ?, repo_after_hash = ?, changed_paths = ?,
-               diff_stats = ?, short_diff = ?, mutation_fingerprint = ?, failure_fingerprint = ?, failure_class = ?,
-               failing_tests = ?, limit_triggered = ? WHERE call_id = ?""",
-            values,
+            _FINISH,
+            (
+                *(event.position, ids.call_id, ids.task_id, ids.session_id, event.actor, event.at_ns),
+                *(_text(payload["operation"]), _text(payload.get("repo_before"))),
+                *(duration / 1000, status, status == "ok"),
+                *(_text(payload.get(name)) for name in _RESULTS),
+            ),
         )

@@ -8,11 +8,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 from codeplane.kernel.call import Call
-from codeplane.kernel.event import Appended, Draft
+from codeplane.kernel.event import Appended, Draft, SealedPayload
 from codeplane.kernel.operation import Risk, operation
 from codeplane.ledger.log import SqliteLog
 from codeplane.wiring.app import Plane
@@ -56,9 +56,14 @@ class Effects:
 def _instrumented(steps: Steps) -> None:
     append, soon = SqliteLog.append, SqliteLog.append_soon
 
-    async def appended(log: SqliteLog, drafts: Sequence[Draft], **expect: dict[str, int] | None) -> Appended:
+    async def appended(
+        log: SqliteLog,
+        drafts: Sequence[Draft],
+        expect: Mapping[str, int] | None = None,
+        sealed: Sequence[SealedPayload] = (),
+    ) -> Appended:
         steps.here()
-        done = await append(log, drafts, **expect)
+        done = await append(log, drafts, expect=expect, sealed=sealed)
         steps.here()
         return done
 

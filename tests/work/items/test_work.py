@@ -12,6 +12,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import LedgerCorrupt, SequenceConflict, TooLarge
+from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.projection import differences
 from codeplane.wiring.app import Plane
@@ -239,6 +240,16 @@ async def test_what_is_kept_whole_is_sealed_bounded_and_bound_to_its_item(tmp_pa
         assert secret not in str(await shown(opened, work_id))
         with pytest.raises(TooLarge):
             await payloads.put(work_id, b"x" * 4096)
+        position = opened.log.position
+        with pytest.raises(TooLarge):
+            await opened.log.append(
+                [Draft(stream="s", type="t", payload={})], sealed=[payloads.seal(work_id, b"x" * 4096)]
+            )
+        assert opened.log.position == position
+        sealed = payloads.seal(work_id, b"with its event")
+        await opened.log.append([Draft(stream="s", type="t", payload={"hash": sealed.hash})], sealed=[sealed])
+        assert await payloads.get(work_id, sealed.hash) == b"with its event"
+        await payloads.delete(work_id, sealed.hash)
         large: JsonObject = {"edits": [{"path": "a.txt", "content": "x" * 5000}]}
         too_large = await ask(opened, "work.start", steps=[{"operation": "write_files", "arguments": large}])
         assert refused(too_large) == "TOO_LARGE"

@@ -1,5 +1,6 @@
 """How far a call has come: one type for each step, so that a stage has what it needs or is not reached."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -39,6 +40,8 @@ class Received:
     # Held until the end has been recorded: others with the same key wait for it.
     claim: Claim | None = None
     recorded: bool = False
+    # The record, while it waits to be written with what comes next.
+    record: "asyncio.Future[object] | None" = None
     status: str = ""
     convergence: Convergence = field(default_factory=Convergence)
 

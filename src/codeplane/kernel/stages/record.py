@@ -1,5 +1,6 @@
 """Stage 7: the intent of a mutation before it runs, and how every call ended."""
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from codeplane.kernel.errors import Cancelled, CodePlaneError, OutcomeUnknown, O
 from codeplane.kernel.event import Correlation, Draft, Source
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Result
+from codeplane.kernel.operation import Result, Risk
 from codeplane.kernel.ports import CallReport, Convergence, StoredOutcome
 from codeplane.kernel.refusal_count import RefusalCount
 from codeplane.kernel.stages.ports import StagePorts
@@ -178,19 +179,42 @@ class Recorder:
         self, progress: Progress, drafts: Sequence[Draft], *, blob: bytes | None = None
     ) -> CodePlaneError | None:
         """Append how a call ended and return why it could not be written; waits when it changed something, and for a
-        step of work, which is recorded before the next one."""
+        step of work, which is recorded before the next one has an effect."""
         progress.received.recorded = True
         log = self._ports.log
         waits = progress.mutated or progress.received.caller.origin is not None
         try:
             if blob is not None:
                 self._ports.blobs.put(blob)
+            if drafts and waits and _may_wait(progress) and self._append_later(progress, drafts):
+                return None
             if drafts and (waits or not log.append_soon(drafts)):
                 await log.append(drafts)
         except CodePlaneError as error:
             self._keep(progress, drafts)
             return error
         return None
+
+    def _append_later(self, progress: Progress, drafts: Sequence[Draft]) -> bool:
+        """Append how a call ended with what its caller waits for next; False when the queue is full."""
+        record = progress.received.record = self._ports.log.append_later(drafts)
+        if record is None:
+            return False
+
+        def keep_unwritten(done: "asyncio.Future[object]") -> None:
+            if not done.cancelled() and done.exception() is not None:
+                self._keep(progress, drafts)
+
+        record.add_done_callback(keep_unwritten)
+        return True
+
+
+def _may_wait(progress: Progress) -> bool:
+    """Whether the record may be written with what comes next: never where nothing takes back what the call did."""
+    authorised, wait = progress.authorised, progress.received.caller.record_wait
+    if wait == "now" or not progress.mutated:
+        return wait == "own_record"
+    return authorised is not None and authorised.assessment.risk is Risk.WRITE and not authorised.assessment.outward
 
 
 def _record(progress: Progress, identified: Identified) -> CallRecord:

@@ -50,7 +50,7 @@ class StepList:
             if (reason := _used_up(item)) is not None:
                 return wait_for_budget(reason)
             started_ns = self._clock.monotonic_ns()
-            outcome = await self._call(item, number, steps[number], run)
+            outcome = await self._call(item, number, steps[number], run, is_last=number + 1 == len(steps))
             if isinstance(outcome.error, ShuttingDown):
                 return None
             if isinstance(outcome.error, ApprovalPending):
@@ -59,7 +59,8 @@ class StepList:
                 return Transition(kind=FAILED, payload=_failure(number, outcome.error))
             if self._clock.now_ns() >= item.lease_until_ns:
                 # Renewed by the sweep, or another engine's by now.
-                item = await run.refresh()
+                refreshed = await run.refresh()
+                item = replace(refreshed, steps_done=max(refreshed.steps_done, number + 1))
             else:
                 # As the table has it, which need not be asked.
                 used_us = item.used_us + (self._clock.monotonic_ns() - started_ns) // 1000
@@ -73,7 +74,7 @@ class StepList:
         steps: list[JsonObject] = json.loads(data)
         return steps
 
-    async def _call(self, item: WorkItem, number: int, step: JsonObject, run: WorkRun) -> Outcome:
+    async def _call(self, item: WorkItem, number: int, step: JsonObject, run: WorkRun, *, is_last: bool) -> Outcome:
         """Make one call through the door, under a key that makes it run once, also when it is repeated."""
         arguments = step["arguments"]
         assert isinstance(arguments, dict)
@@ -82,6 +83,7 @@ class StepList:
             connection_id=item.work_id,
             actor=item.actor,
             origin=item.origin(number, run.node),
+            record_wait="now" if is_last else "next_change",
             wait_sec=0,
         )
         keyed: JsonObject = {**arguments, "idempotency_key": f"{item.work_id}/{number}"}

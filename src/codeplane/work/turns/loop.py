@@ -268,7 +268,7 @@ class TurnLoop:
     async def _record_result(self, run: TurnRun, tool: ToolRequest, outcome: ToolOutcome, *, spent_ms: int) -> None:
         answer = ToolAnswer(tool_call_id=tool.tool_call_id, text=outcome.text)
         tokens = self._count_tokens(outcome.text)
-        payload_hash = await self._transcripts.put(run.item.work_id, answer)
+        sealed = self._transcripts.seal(run.item.work_id, answer)
         payload: JsonObject = {
             "execution_id": _execution_id(run, tool),
             "tool_call_id": tool.tool_call_id,
@@ -279,21 +279,21 @@ class TurnLoop:
             "truncated": outcome.truncated,
             "status": outcome.status,
             "preview": self._redactor.text(outcome.text)[:_MAX_SHOWN],
-            "payload_hash": payload_hash,
+            "payload_hash": sealed.hash,
             "tokens": tokens,
             "step": run.steps - 1,
             **({"proposed_action_id": outcome.proposed_action_id} if outcome.proposed_action_id else {}),
             **({"mutation_id": outcome.mutation_id} if outcome.mutation_id else {}),
         }
         kind = TOOL_ANSWERED if tool.name in RECORDS_ITSELF else TOOL_FINISHED
-        await self._log.append([run.draft(kind, payload)])
+        await self._log.append([run.draft(kind, payload)], sealed=[sealed])
         run.transcript.results[tool.tool_call_id] = answer
         run.tool_steps += 1
         run.tool_tokens += tokens
 
     async def _record_answer(self, run: TurnRun, answer: ModelAnswer, metadata: JsonObject | None = None) -> None:
         """Record an answer of the model: its text as a message, and the tools that it wants."""
-        payload_hash = await self._transcripts.put(run.item.work_id, answer)
+        sealed = self._transcripts.seal(run.item.work_id, answer)
         run.transcript.answers.append(answer)
         answered: JsonObject = {
             "model": answer.model,
@@ -302,7 +302,7 @@ class TurnLoop:
             "output_tokens": answer.output_tokens,
             "cost_micros": answer.cost_micros,
             "tool_calls": [tool.tool_call_id for tool in answer.tools],
-            "payload_hash": payload_hash,
+            "payload_hash": sealed.hash,
             "tokens": self._count_tokens(answer.text),
             "step": max(run.steps - 1, 0),
         }
@@ -317,7 +317,7 @@ class TurnLoop:
             }
             drafts.append(run.draft(ASSISTANT_COMMITTED, committed))
         drafts += [run.draft(TOOL_PLANNED, self._plan_payload(run, tool)) for tool in answer.tools]
-        await self._log.append(drafts)
+        await self._log.append(drafts, sealed=[sealed])
 
     def _plan_payload(self, run: TurnRun, tool: ToolRequest) -> JsonObject:
         operation = run.toolbox.get(tool.name)

@@ -8,6 +8,7 @@ from itertools import count
 
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.errors import ResultGone
+from codeplane.kernel.event import SealedPayload
 from codeplane.kernel.json import JsonObject, canonical, dumps
 from codeplane.kernel.ports import Payloads
 from codeplane.work.models.schema import MessagePart, ThinkingPart, ToolCallPart
@@ -168,12 +169,11 @@ class TranscriptStore:
             max_weight=_MAX_RECENT_BYTES, weigh=lambda entry: entry[1]
         )
 
-    async def put(self, work_id: str, answer: ModelAnswer | ToolAnswer) -> str:
-        """Seal what the model said or a tool answered, and return its hash."""
-        data = canonical(answer.to_json())
-        key = await self._payloads.put(work_id, data)
-        self._recent.put((work_id, key), (answer, len(data)))
-        return key
+    def seal(self, work_id: str, answer: ModelAnswer | ToolAnswer) -> SealedPayload:
+        """Seal what the model said or a tool answered, to be stored with the event that has its hash."""
+        sealed = self._payloads.seal(work_id, canonical(answer.to_json()))
+        self._recent.put((work_id, sealed.hash), (answer, sealed.size))
+        return sealed
 
     async def load(self, entries: Sequence[Entry]) -> Transcript:
         """The transcript of the entries of one turn; ResultGone when a part is no longer stored."""

@@ -67,7 +67,15 @@ class TurnRun:
             node=self.work.node,
         )
         self.steps += 1
-        return Caller(surface=SURFACE, connection_id=self.item.work_id, actor=self.actor, origin=origin, wait_sec=0)
+        return Caller(
+            surface=SURFACE,
+            connection_id=self.item.work_id,
+            actor=self.actor,
+            origin=origin,
+            # What the turn records of the step waits for both.
+            record_wait="own_record",
+            wait_sec=0,
+        )
 
     def draft(self, kind: str, payload: JsonObject) -> Draft:
         """An event of the turn's thread."""
