@@ -1,6 +1,7 @@
 #!/bin/sh
 # Brings what the tests need besides Python packages: a few Debian tools, the MCP clients in tests/clients
-# the JavaScript test runners in tests/testing/npm and the indexers in tests/refactor/scip/npm.
+# the JavaScript test runners in tests/testing/npm, the indexers in tests/refactor/scip/npm and the MCP servers in
+# tests/work/tools/npm.
 # `make test` calls it every time, so it does nothing, quickly, when everything is there.
 set -eu
 cd "$(dirname "$0")/.."
@@ -30,4 +31,6 @@ fi
     echo "tests/setup.sh: WARNING: the SCIP indexers could not be installed; the tests that need them will say so" >&2
 "${VENV:-.venv}/bin/python" -m tests.surfaces.connect.npm_clients install ||
     echo "tests/setup.sh: WARNING: buf and connect-node could not be installed; the tests that need them will say so" >&2
+"${VENV:-.venv}/bin/python" -m tests.work.tools.published_servers ||
+    echo "tests/setup.sh: WARNING: the MCP servers could not be installed; the tests that need them will fail" >&2
 exec "${VENV:-.venv}/bin/python" -m tests.testing.node

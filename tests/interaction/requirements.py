@@ -88,6 +88,26 @@ REQUIREMENTS = (
         source="design §10, issue 21",
         promise="a hostile or broken server cannot run, read, reach or hold up more than the owner gave it",
     ),
+    Requirement(
+        id="TOOL-05",
+        source="003 §8.6, §9, issue 21",
+        promise="tools over HTTP act with the person's account or one of their own; OAuth tokens are sealed, refreshed "
+        "and sent nowhere else",
+    ),
+    Requirement(
+        id="TOOL-06",
+        source="001 §1.1, §1.3, design §10",
+        promise="plugins answer calls over JSON lines, see events and call operations as actors with the rights that "
+        "the settings give",
+    ),
+    Requirement(
+        id="TOOL-07",
+        source="issue 21",
+        promise="`cpl tools` adds, imports, tests, trusts and removes servers, and the dashboard shows them",
+    ),
+    Requirement(
+        id="TOOL-08", source="issue 21", promise="published MCP servers work as tools of turns and of work items"
+    ),
     Requirement(id="TRUST-05", source="design §7", promise="a repository cannot bring its own settings or token"),
     Requirement(
         id="KEY-01",

@@ -18,6 +18,7 @@ from codeplane.kernel.external_tool import (
     ToolHints,
     ToolListener,
     ToolSession,
+    bounded_answer,
 )
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 
@@ -76,7 +77,7 @@ class McpConnector:
         watching: asyncio.Future[None] | None = None
         try:
             async with client:
-                session = McpSession(client, ended, self.config)
+                session = McpSession(client, ended, self.config, listener)
                 watching = asyncio.ensure_future(session.watch_changes(listener))
                 try:
                     yield session
@@ -101,8 +102,11 @@ class McpConnector:
 class McpSession:
     """A server that has introduced itself."""
 
-    def __init__(self, client: "Client", ended: "asyncio.Future[str]", config: ToolsConfig) -> None:
+    def __init__(
+        self, client: "Client", ended: "asyncio.Future[str]", config: ToolsConfig, listener: ToolListener
+    ) -> None:
         self._client = client
+        self._listener = listener
         self._ended = ended
         self._config = config
 
@@ -155,8 +159,10 @@ class McpSession:
         except MCPError as error:
             if error.code == types.CONNECTION_CLOSED:
                 raise ToolServerUnavailable(self._end_reason()) from error
+            # Perhaps it has no such tool any more, or does not know us any more, which shows when it is asked.
+            self._listener.tools_changed()
             # What it says is not ours, like all of its answers.
-            return _bounded(f"{error.message} ({error.code})", self._config, is_error=True)
+            return bounded_answer(f"{error.message} ({error.code})", self._config, is_error=True)
         except (ValidationError, ValueError) as error:
             raise ToolAnswerRefused(f"{tool} answered with something that is no result") from error
         if isinstance(result, types.InputRequiredResult):
@@ -164,7 +170,7 @@ class McpSession:
                 f"{tool} asked for input of a person or a model, which is not given to outside tools",
                 hint="call it with all that it needs in its arguments",
             )
-        return _bounded(_text(result), self._config, is_error=bool(result.is_error))
+        return bounded_answer(_text(result), self._config, is_error=bool(result.is_error))
 
     async def wait_closed(self) -> str:
         return await asyncio.shield(self._ended)
@@ -224,13 +230,6 @@ def _text(result: "CallToolResult") -> str:
     if structured is not None and not parts:
         parts.append(dumps(structured))
     return "\n".join(parts)
-
-
-def _bounded(text: str, config: ToolsConfig, *, is_error: bool) -> ToolAnswer:
-    data = text.encode("utf-8", "backslashreplace")
-    most = config.output_kb * 1024
-    kept = data[:most].decode("utf-8", "ignore")
-    return ToolAnswer(text=kept, is_error=is_error, cut_bytes=max(0, len(data) - most))
 
 
 def _causes(error: BaseException) -> "list[BaseException]":

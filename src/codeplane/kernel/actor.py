@@ -7,6 +7,9 @@ from typing import Literal, TypeAlias
 
 from codeplane.kernel.json import JsonObject
 
+# What names of actors begin with that are plugins of the owner's.
+PLUGIN_PREFIX = "plugin_"
+
 
 class ActorKind(StrEnum):
     """The kinds of callers."""

@@ -152,12 +152,13 @@ class Catalogue:
         return tuple(sorted({name.partition(".")[0] for name in (*self._by_name, *self._setting_by_name)}))
 
     def toolset(self, names: Iterable[str]) -> tuple[Operation, ...]:
-        """The operations of the named toolsets and families; `all` is every one."""
+        """The operations of the named toolsets, families and parts of those, as in `ext.mail`; `all` is every one."""
         wanted = set(names)
+        parts = tuple(f"{name}." for name in wanted)
         return tuple(
             found
             for found in self
-            if "all" in wanted or found.mark.toolset in wanted or found.name.partition(".")[0] in wanted
+            if "all" in wanted or found.mark.toolset in wanted or found.name.startswith(parts) or found.name in wanted
         )
 
 

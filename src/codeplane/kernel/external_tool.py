@@ -1,10 +1,11 @@
 """Tools of other programs, and the port by which their servers are reached."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from codeplane.kernel.config import ToolsConfig
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical
 
@@ -54,6 +55,14 @@ class ToolAnswer:
     cut_bytes: int = 0
 
 
+def bounded_answer(text: str, config: ToolsConfig, *, is_error: bool = False) -> ToolAnswer:
+    """The text within the bound of the settings."""
+    data = text.encode("utf-8", "backslashreplace")
+    most = config.output_kb * 1024
+    kept = data[:most].decode("utf-8", "ignore")
+    return ToolAnswer(text=kept, is_error=is_error, cut_bytes=max(0, len(data) - most))
+
+
 ReportProgress = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
@@ -96,4 +105,16 @@ class ToolConnector(Protocol):
     def connect(self, listener: ToolListener) -> AbstractAsyncContextManager[ToolSession]:
         """Start or reach the server; the connection belongs to the task that enters it. ToolServerUnavailable or
         ToolSignInNeeded when that fails."""
+        ...
+
+
+class PluginHost(Protocol):
+    """What a plugin reaches of CodePlane, as an actor of its own."""
+
+    async def call(self, operation: str, arguments: JsonObject) -> JsonObject:
+        """Call an operation; its result or error as JSON."""
+        ...
+
+    def events(self) -> AsyncIterator[JsonObject]:
+        """The events that it asked for and may see, as they happen; CodePlaneError when it may see none."""
         ...

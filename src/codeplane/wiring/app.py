@@ -260,9 +260,10 @@ def _check_names(config: Config, catalogue: Catalogue) -> None:
             raise ConfigInvalid(
                 f"trust.allow names {name!r}, which is no operation{advice}", hint="cpl call lists them"
             )
-    toolsets = {"all", "core", FAMILY, *catalogue.families()}
+    toolsets = {"all", "core", FAMILY, *catalogue.families(), *config.mcp.servers, *config.tools.plugins}
     for name in filter(None, map(str.strip, config.mcp.toolset.lower().split(","))):
-        if name not in toolsets:
+        # Tools of servers come later.
+        if name not in toolsets and not name.startswith(f"{FAMILY}."):
             raise ConfigInvalid(f"mcp.toolset names {name!r}", hint=f"use {', '.join(sorted(toolsets))}")
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,26 +11,32 @@ from codeplane import __version__
 from codeplane.adapters.line_process import ProgramStart
 from codeplane.adapters.mcp_client import McpConnector
 from codeplane.adapters.mcp_program import program_transport
+from codeplane.adapters.plugin_process import PluginConnector
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.adapters.tool_secrets import SecretValues, known_secrets
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.disk.program_path import path_outside
-from codeplane.kernel.config import Config, McpServerConfig, OutsideProgram
+from codeplane.kernel.config import McpServerConfig, OutsideProgram, PluginConfig, ToolOverride
 from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.declared_operation import FAMILY
 from codeplane.kernel.errors import SandboxMissing, ToolServerUnavailable
-from codeplane.kernel.external_tool import ToolConnector
+from codeplane.kernel.external_tool import ExternalTool
 from codeplane.kernel.ids import new_id
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, dumps
 from codeplane.testing.environment import clean_environment
 from codeplane.testing.suite import CACHE
+from codeplane.wiring.mcp_connection import http_connector, server_oauth
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
+from codeplane.wiring.trust import TrustWiring
 from codeplane.work.tools.declaration import ServerSpec
 from codeplane.work.tools.operations import ToolOperations
+from codeplane.work.tools.plugin_host import PluginDoor
 from codeplane.work.tools.registry import ToolRegistry
 from codeplane.work.tools.trust import ToolTrust
 from codeplane.work.tools.trust_table import ToolTrustTable
 
 _RELIST_SEC = 60.0
+_ALL = "all"
 
 
 class ToolsWiring(PlaneWiring):
@@ -49,6 +55,8 @@ class ToolsWiring(PlaneWiring):
             config=foundation.config.tools,
             clock=foundation.clock,
         )
+        self._identities = house.plane(TrustWiring).identity.identities
+        self._door: Conveyor | None = None
         workspace = foundation.workspace
         self._sandbox = ShellSandbox(
             root=workspace.root,
@@ -60,6 +68,7 @@ class ToolsWiring(PlaneWiring):
         )
 
     def part(self, conveyor: Conveyor) -> Part:
+        self._door = conveyor
         return Part(
             operations=(ToolOperations(self.registry, reload=self._reload),),
             restore=self._restore,
@@ -80,33 +89,89 @@ class ToolsWiring(PlaneWiring):
         """Read the settings again; everything but outside tools waits for a restart."""
         if self._loaded.reload is not None:
             loaded = await asyncio.to_thread(self._loaded.reload)
-            secrets = known_secrets(loaded.config, loaded.tool_secrets)
-            self.foundation.redactor.learn(secrets)
-            self.foundation.outward.learn(secrets)
+            self._learn(known_secrets(loaded.config, loaded.tool_secrets))
             await self._run_servers(loaded)
 
     async def _run_servers(self, loaded: LoadedConfig) -> None:
+        plugins = loaded.config.tools.plugins
+        self._identities.admit_plugins({name: plugin.capabilities for name, plugin in plugins.items()})
         await self.registry.replace(self._specs(loaded), config=loaded.config.tools)
 
     def _specs(self, loaded: LoadedConfig) -> Mapping[str, ServerSpec]:
-        config, secrets = loaded.config, loaded.tool_secrets
-        return {name: self._mcp_spec(name, server, config, secrets) for name, server in config.mcp.servers.items()}
+        servers = {name: self._mcp_spec(name, server, loaded) for name, server in loaded.config.mcp.servers.items()}
+        plugins = {
+            name: self._plugin_spec(name, plugin, loaded)
+            for name, plugin in loaded.config.tools.plugins.items()
+            if name not in servers
+        }
+        return servers | plugins
 
-    def _mcp_spec(self, name: str, server: McpServerConfig, config: Config, secrets: SecretValues) -> ServerSpec:
-        connector: ToolConnector = McpConnector(
-            open=program_transport(lambda: self._program(server, secrets), max_line=config.tools.message_kb * 1024),
-            config=config.tools,
-            version=__version__,
-            is_confined=_is_confined(server),
-        )
+    def _mcp_spec(self, name: str, server: McpServerConfig, loaded: LoadedConfig) -> ServerSpec:
         return ServerSpec(
             name=name,
             kind="mcp",
-            connector=connector,
+            connector=self._mcp_connector(name, server, loaded),
             settings=server,
+            toolset=self._toolset(name),
             address=_address(server),
             is_sandboxed=server.sandbox == "required",
         )
+
+    def _mcp_connector(self, name: str, server: McpServerConfig, loaded: LoadedConfig) -> McpConnector:
+        if server.url:
+            oauth = server_oauth(name, server, loaded, self._learn)
+            return http_connector(server, loaded, oauth, version=__version__)
+        config = loaded.config.tools
+        return McpConnector(
+            open=program_transport(
+                lambda: self._program(server, loaded.tool_secrets), max_line=config.message_kb * 1024
+            ),
+            config=config,
+            version=__version__,
+            is_confined=_is_confined(server),
+        )
+
+    def _plugin_spec(self, name: str, plugin: PluginConfig, loaded: LoadedConfig) -> ServerSpec:
+        connector = PluginConnector(
+            name=name,
+            start=lambda: self._program(plugin, loaded.tool_secrets),
+            tools=tuple(
+                ExternalTool(name=tool, description=said.description, schema=dict(said.schema_))
+                for tool, said in plugin.tools.items()
+            ),
+            host=PluginDoor(name, self._find_door, events=plugin.events),
+            config=loaded.config.tools,
+            is_confined=_is_confined(plugin),
+        )
+        # What the settings declare counts like what they say of the tools of a server.
+        overrides = {tool: ToolOverride(risk=said.risk, identity=said.identity) for tool, said in plugin.tools.items()}
+        shared = plugin.model_dump(include=set(OutsideProgram.model_fields))
+        return ServerSpec(
+            name=name,
+            kind="plugin",
+            connector=connector,
+            settings=McpServerConfig(**shared, tools=overrides),
+            toolset=self._toolset(name),
+            address=_address(plugin),
+            is_sandboxed=plugin.sandbox == "required",
+            capabilities={tool: said.capability for tool, said in plugin.tools.items()},
+            revision=dumps(plugin.model_dump(mode="json")),
+        )
+
+    def _toolset(self, server: str) -> str:
+        """The server's name, unless a toolset or family of ours has it, which its tools must not slip into."""
+        ours = {_ALL, "core", FAMILY, *self.foundation.catalogue.families()}
+        return _ALL if server in ours else server
+
+    def _find_door(self) -> Conveyor:
+        assert self._door is not None, "plugins are started after the door is made"
+        return self._door
+
+    def _learn(self, secrets: Iterable[str]) -> None:
+        """Leave these out of all that is recorded, shown and answered."""
+        known = list(secrets)
+        self.foundation.redactor.learn(known)
+        self.foundation.outward.learn(known)
 
     def _program(self, program: OutsideProgram, secrets: SecretValues) -> ProgramStart:
         """What to start for a server, in the sandbox unless the owner says otherwise; blocks."""
@@ -145,9 +210,9 @@ def _is_confined(program: OutsideProgram) -> bool:
     return is_local and program.sandbox == "required" and not program.network
 
 
-def _address(server: McpServerConfig) -> str:
+def _address(server: OutsideProgram) -> str:
     """Where a server is, without what could be secret."""
-    if server.url:
+    if isinstance(server, McpServerConfig) and server.url:
         parts = urlsplit(server.url)
         port = f":{parts.port}" if parts.port else ""
         return f"{parts.scheme}://{parts.hostname}{port}{parts.path}"

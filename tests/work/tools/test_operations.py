@@ -242,7 +242,10 @@ class TestSettings:
             user.write_text(f"mcp: {{servers: {dumps({'notes': scripted(), 'core': scripted()})}}}\n")
             result(await opened.conveyor.call("tools.reload", {}, OWNER))
             assert (await ready(opened, "notes"))["state"] == "ready"
-            assert "is the name of a toolset" in str((await listed(opened, "core"))["last_error"])
+            await ready(opened, "core")
+            # A server cannot put its tools into a toolset of ours.
+            assert not [one for one in opened.conveyor.catalogue.toolset(["core"]) if one.name.startswith("ext.")]
+            assert len(opened.conveyor.catalogue.toolset(["ext.core"])) == 3
             user.write_text("{}\n")
             result(await opened.conveyor.call("tools.reload", {}, OWNER))
             assert refused(await opened.conveyor.call("ext.notes.look", {"text": "x"}, OWNER)) == "UNKNOWN_OPERATION"

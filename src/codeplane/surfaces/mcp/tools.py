@@ -31,7 +31,7 @@ class Tools:
         """Return the tools of comma-separated toolsets and families; InvalidArgument for unknown names."""
         names = _names(toolsets or "") or _names(self._default)
         known = self._toolset_names()
-        if unknown := [name for name in names if name not in known and name != FAMILY]:
+        if unknown := [name for name in names if name not in known and name.partition(".")[0] != FAMILY]:
             raise InvalidArgument(
                 f"there is no toolset {' or '.join(map(repr, unknown))}",
                 hint=f"use {', '.join(known)}, or several joined by commas",

@@ -22,6 +22,7 @@ NAVIGATION = (
     ("Artifacts", "/dashboard/artifacts"),
     ("Skills", "/dashboard/skills"),
     ("Schedules", "/dashboard/schedules"),
+    ("Tools", "/dashboard/tools"),
     ("Changes", "/dashboard/changes"),
     ("Repository", "/dashboard/repository"),
     ("Ledger", "/dashboard/ledger"),

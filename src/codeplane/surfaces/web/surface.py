@@ -34,6 +34,7 @@ from codeplane.surfaces.web.pages import (
     skills,
     tasks,
     threads,
+    tools,
     trust,
     work,
 )
@@ -53,6 +54,7 @@ _PAGES = (
     schedules,
     artifacts,
     skills,
+    tools,
     changes,
     repository,
     ledger,

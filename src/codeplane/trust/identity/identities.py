@@ -1,10 +1,11 @@
 """Identifies callers: the owner, a device or an agent by token, or a local agent without one."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
-from codeplane.kernel.actor import Actor, ActorKind, Caller
+from codeplane.kernel.actor import PLUGIN_PREFIX, Actor, ActorKind, Caller
 from codeplane.kernel.clock import SECOND_NS
+from codeplane.kernel.config import Capability
 from codeplane.kernel.errors import CodePlaneError, TokenExpired, Unauthorized
 from codeplane.trust.capabilities.grant import TokenRights
 from codeplane.trust.identity.agent_token import MAX_TOKEN, looks_like_jwt
@@ -30,6 +31,7 @@ _PAIRING_SURFACES = frozenset({"connect", "grpc"})
 _CHECK_SEC = 5.0
 
 AGENTS_HINT = "a person issues one: cpl agents token NAME; send it as `Authorization: Bearer …`"
+_FOR_EVER_NS = 2**63 - 1
 _NO_RIGHTS = TokenRights(capabilities=frozenset(), expires_ns=0)
 
 
@@ -52,6 +54,14 @@ class Identities:
         self._agents = agents
         self._changes = changes or ChangeSignal()
         self._require_token = require_token
+        self._plugins: dict[str, TokenRights] = {}
+
+    def admit_plugins(self, capabilities: Mapping[str, Iterable[Capability]]) -> None:
+        """Let these plugins do what the settings say, and no others."""
+        self._plugins = {
+            f"{PLUGIN_PREFIX}{name}": TokenRights(capabilities=frozenset(given), expires_ns=_FOR_EVER_NS)
+            for name, given in capabilities.items()
+        }
 
     def identify(self, caller: Caller, operation: str = "") -> Actor:
         """The actor behind a caller, or Unauthorized; over MCP it is always an agent, never a person."""
@@ -72,6 +82,8 @@ class Identities:
     def token_rights(self, caller: Caller) -> TokenRights | None:
         """The rights of the caller's own token; None for callers whose rights come from elsewhere."""
         if caller.actor is not None:
+            if is_plugin(caller.actor):
+                return self._plugins.get(caller.actor.actor_id, _NO_RIGHTS)
             # A resumed call of an agent: the agent's current rights count.
             if not has_own_token(caller.actor):
                 return None
@@ -90,6 +102,8 @@ class Identities:
                 return self._devices is not None and self._devices.check(device_id) > 0
         except (Unauthorized, TokenExpired):
             return False
+        if is_plugin(actor):
+            return actor.actor_id in self._plugins
         return not has_own_token(actor) or (
             self._agents is not None and self._agents.newest_token(actor.actor_id) is not None
         )
@@ -154,12 +168,17 @@ def _hint(surface: str) -> str | None:
 def _claimed_name(caller: Caller) -> str:
     """A client's own name; one that looks like a token holder's is marked, since any client can claim it."""
     name = caller.client or _ANONYMOUS
-    return f"~{name}" if name.startswith((AGENT_PREFIX, _DEVICE_ID, "~")) else name
+    return f"~{name}" if name.startswith((AGENT_PREFIX, PLUGIN_PREFIX, _DEVICE_ID, "~")) else name
 
 
 def has_own_token(actor: Actor) -> bool:
     """Whether the actor is an agent with a token of its own."""
     return actor.kind is ActorKind.AGENT and actor.actor_id.startswith(AGENT_PREFIX)
+
+
+def is_plugin(actor: Actor) -> bool:
+    """Whether the actor is a plugin of the owner's."""
+    return actor.kind is ActorKind.AGENT and actor.actor_id.startswith(PLUGIN_PREFIX)
 
 
 def device_of(actor: Actor) -> str | None:

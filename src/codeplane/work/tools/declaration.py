@@ -28,9 +28,13 @@ class ServerSpec:
     kind: str
     connector: ToolConnector
     settings: McpServerConfig
+    # The toolset that its tools are in; `ext.NAME` are always those of the server.
+    toolset: str
     # Where it is, in words for people.
     address: str
     is_sandboxed: bool
+    # Whatever else a server has to be started anew for.
+    revision: str = ""
     # What callers need for a tool, where that is not `execute_tools`.
     capabilities: dict[str, str] = field(default_factory=dict)
 
@@ -80,7 +84,7 @@ def declare_tool(spec: ServerSpec, server: ToolServer, served: ServedTool) -> Op
         handler=handle,
         capability=spec.capabilities.get(tool.name, "execute_tools"),
         timeout_sec=spec.settings.timeout_sec + _MARGIN_SEC,
-        toolset=spec.name,
+        toolset=spec.toolset,
         identity=served.identity,
         assessment=assessment,
         preview=preview,

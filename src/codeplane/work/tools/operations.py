@@ -38,10 +38,8 @@ class ToolOperations:
         served = self._registry.get(request.server)
         if not self._registry.is_started:
             raise InvalidArgument("servers of tools run only with the server", hint="cpl up, then again")
-        if served.problem or served.spec.settings.disabled:
-            raise InvalidArgument(
-                served.problem or f"{request.server} is disabled", hint="change it in the settings, then: cpl tools"
-            )
+        if served.spec.settings.disabled:
+            raise InvalidArgument(f"{request.server} is disabled", hint="change it in the settings, then: cpl tools")
         await served.server.reconnect()
         return self._view(served)
 

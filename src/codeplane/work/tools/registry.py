@@ -16,8 +16,6 @@ from codeplane.work.tools.risk import judge_risk
 from codeplane.work.tools.server import ToolServer
 from codeplane.work.tools.trust import ToolTrust
 
-_RESERVED = frozenset({"all", "core", "ext"})
-
 
 @dataclass(slots=True)
 class Served:
@@ -29,7 +27,6 @@ class Served:
     tools: tuple[ServedTool, ...] = ()
     # What of it is in the catalogue, by name.
     operations: dict[str, ServedTool] = field(default_factory=dict)
-    problem: str = ""
 
 
 class ToolRegistry:
@@ -89,14 +86,11 @@ class ToolRegistry:
     def _add(self, spec: ServerSpec) -> None:
         server = ToolServer(spec.name, spec.connector, publish=self._publish, config=self._config, clock=self._clock)
         served = self._served[spec.name] = Served(spec=spec, server=server)
-        if spec.name in _RESERVED or spec.name in self._catalogue.families():
-            served.problem = f"{spec.name} is the name of a toolset: call the server something else"
-            server.facts.state, server.facts.error = "failed", served.problem
-        elif self._is_started:
+        if self._is_started:
             self._start(served)
 
     def _start(self, served: Served) -> None:
-        if not served.problem and not served.spec.settings.disabled:
+        if not served.spec.settings.disabled:
             served.server.start()
 
     async def _remove(self, name: str) -> None:
@@ -173,4 +167,4 @@ def _is_disabled(spec: ServerSpec, tool: str) -> bool:
 
 def _facts(spec: ServerSpec) -> tuple[object, ...]:
     """What a running server depends on."""
-    return spec.kind, spec.settings, spec.capabilities, spec.address
+    return spec.kind, spec.settings, spec.capabilities, spec.address, spec.revision

@@ -76,6 +76,7 @@ class ToolServer:
             await asyncio.wait({self._task})
             self._task = None
         self.facts.state = "stopped"
+        self._publish(self, ())
 
     async def reconnect(self) -> None:
         """Connect anew and wait until it is ready; the error when that fails."""
@@ -185,6 +186,8 @@ class ToolServer:
         """Wait before the next attempt; for ever, until somebody asks for it, after too many."""
         has_given_up = is_sign_in or failures > self._config.restarts
         self.facts.state = "needs_sign_in" if is_sign_in else "failed" if has_given_up else "waiting"
+        if has_given_up:
+            self._publish(self, ())
         pause = min(self._config.backoff_sec * 2.0 ** (failures - 1), self._config.max_backoff_sec)
         try:
             async with asyncio.timeout(None if has_given_up else pause):
@@ -207,8 +210,8 @@ class ToolServer:
                     self._report(None)
                     await self._follow(session)
         finally:
+            # Its tools stay offered while it is started anew; calls of them say why they cannot be made.
             self._session = None
-            self._publish(self, ())
             self._ended.set()
 
     async def _follow(self, session: ToolSession) -> None:

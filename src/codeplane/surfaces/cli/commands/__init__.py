@@ -28,6 +28,7 @@ from codeplane.surfaces.cli.commands.schedules import schedules
 from codeplane.surfaces.cli.commands.search import search
 from codeplane.surfaces.cli.commands.skills import skills
 from codeplane.surfaces.cli.commands.status import status
+from codeplane.surfaces.cli.commands.tools import tools
 from codeplane.surfaces.cli.commands.uninstall import uninstall
 from codeplane.surfaces.cli.commands.up import up
 from codeplane.surfaces.cli.commands.work import work
@@ -72,6 +73,7 @@ app.add_typer(policy, name="policy")
 app.add_typer(work, name="work")
 app.add_typer(schedules, name="schedules")
 app.add_typer(models, name="models")
+app.add_typer(tools, name="tools")
 app.add_typer(artifacts, name="artifacts")
 app.add_typer(skills, name="skills")
 app.add_typer(proposals, name="proposals")
