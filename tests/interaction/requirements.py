@@ -870,6 +870,11 @@ REQUIREMENTS = (
         promise="names of C and C++ follow includes, declarations that are one symbol, and the types of receivers",
     ),
     Requirement(
+        id="RES-62",
+        source="design §6",
+        promise="C and C++ are read where the grammar stops: unknown syntax, conditions inside of declarations, macros",
+    ),
+    Requirement(
         id="RES-41",
         source="002 §7.6",
         promise="what is kept from one answer to the next holds only while the files it speaks of are the same",

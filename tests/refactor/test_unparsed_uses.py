@@ -70,7 +70,7 @@ async def test_grammars_of_yacc_are_looked_at_before_names_of_c_change(tmp_path:
             assert done["status"] == "applied"
 
 
-# Of two heads of a function one counts, so that to the grammar all that follows is a part of the class.
+# Of two heads of a function one counts; with both, all that follows is a part of the class to the grammar.
 POSIX = """#include "env.h"
 
 namespace own {
@@ -93,11 +93,13 @@ class Posix : public Env {
 
 }
 """
+# A branch that is too long to be looked at for what it leaves open.
+UNREADABLE = POSIX.replace("  bool acquire(int a) {", f"  // {'limits ' * 700}\n  bool acquire(int a) {{")
 HIDDEN = {
     "env.h": (
         "namespace own {\nclass Env {\n public:\n  virtual int open(int a) = 0;\n  virtual int size(int a);\n};\n}\n"
     ),
-    "posix.cc": POSIX,
+    "posix.cc": UNREADABLE,
     "use.cc": '#include "env.h"\nint use(own::Env* env) { return env->open(1) + env->size(2); }\n',
 }
 
@@ -113,6 +115,15 @@ async def test_what_is_said_where_the_preprocessor_hides_the_syntax_is_looked_at
             result(await ask("refactor.rename", symbol="env.h:5:15", new_name="length", apply=True))["status"]
             == "applied"
         )
+
+
+async def test_a_declaration_with_branches_of_the_preprocessor_in_it_is_read(tmp_path: Path) -> None:
+    root = made(tmp_path, HIDDEN | {"posix.cc": POSIX})
+    async with asking(root) as ask:
+        answer = await ask("refactor.rename", symbol="env.h:4:15", new_name="open_file", apply=True)
+        assert result(answer)["status"] == "applied"
+        assert "int open_file(int a) override" in (root / "posix.cc").read_text()
+        assert "env->open_file(1)" in (root / "use.cc").read_text()
 
 
 PASTED = {

@@ -11,11 +11,12 @@ from codeplane.code.model import FORMAT
 
 @cache
 def tables_version() -> int:
-    """A number that changes with what extraction reads: the plain fields of a language, its queries, and two rules."""
+    """A number that changes with what extraction reads: plain fields of languages, queries, two rules, and repairs."""
     parts = [str(FORMAT)]
     for language in LANGUAGES.values():
         read = (language.classes.static_members, language.classes.members_by_kind)
-        parts += [_describe_language(language), str(read), query_of(language)]
+        repair = language.source_repair.version if language.source_repair is not None else 0
+        parts += [_describe_language(language), str(read), query_of(language), str(repair)]
     return int(sha256("\0".join(parts).encode()).hexdigest()[:7], 16)
 
 

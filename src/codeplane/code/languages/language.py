@@ -19,6 +19,8 @@ class SourceRepair:
 
     before_parsing: Callable[[bytes], bytes]
     after_errors: Callable[[bytes], bytes | None] = lambda text: None
+    version: int = 1
+    """To be raised when texts are changed in another way: facts are made again then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

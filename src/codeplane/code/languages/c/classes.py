@@ -46,6 +46,9 @@ class Classes:
         self._bodies: dict[Bound, tuple[Body, ...]] = {}
         self._bases: dict[Body, tuple[tuple[Body, ...], str, bool]] = {}
         self._defined: dict[str, dict[Body, list[Bound]]] = {}
+        self._derived: dict[Body, tuple[Body, ...]] = {}
+        self._heads: dict[str, list[tuple[Body, bytes]]] = {}
+        self._unnamed: dict[str, dict[int, list[int]]] = {}
         self._depth = 0
 
     def of_type(self, of: Type) -> tuple[Body, ...]:
@@ -112,13 +115,27 @@ class Classes:
         if facts is None:
             return []
         found: list[Bound] = []
-        for scope in _with_unnamed(facts, self._view.text(body.path), body.scope):
+        for scope in self._with_unnamed(body.path, facts, body.scope):
             there = [facts.definitions[index] for index in facts.definitions_in(scope, name)]
             if any(definition.kind != "macro" and not self._is_friend(body.path, definition) for definition in there):
                 found.append(Bound(body.path, scope, name))
         if found and facts.language != "c":
             found += self._outside_definitions(name).get(body, [])
         return found
+
+    def _with_unnamed(self, path: str, facts: Facts, scope: int) -> Iterator[int]:
+        """Yield a body, and the bodies in it of structs and unions without a name, whose members are its own."""
+        unnamed = self._unnamed.get(path)
+        if unnamed is None:
+            unnamed = self._unnamed[path] = {}
+            text = self._view.text(path)
+            for index, around in enumerate(facts.scopes):
+                is_unnamed = around.kind == "class" and around.definition < 0
+                if is_unnamed and text[around.end : around.end + 80].lstrip()[:1] == b";":
+                    unnamed.setdefault(around.parent, []).append(index)
+        yield scope
+        for index in unnamed.get(scope, ()):
+            yield from self._with_unnamed(path, facts, index)
 
     def _is_friend(self, path: str, definition: Definition) -> bool:
         return definition.kind == "prototype" and is_friend(self._view.text(path), definition)
@@ -211,26 +228,33 @@ class Classes:
             waiting += new
         return frozenset(found), outside
 
-    def _derived_bodies(self, body: Body) -> Iterator[Body]:
-        of = self.name_of(body)
-        for path in self._view.files_with(of.name) if of is not None else ():
+    def _derived_bodies(self, body: Body) -> tuple[Body, ...]:
+        """Return the classes that name one among their bases."""
+        found = self._derived.get(body)
+        if found is None:
+            of = self.name_of(body)
+            named = of.name.encode() if of is not None else b""
+            found = self._derived[body] = tuple(
+                other
+                for path in (self._view.files_with(of.name) if of is not None else ())
+                for other, head in self._heads_with_bases(path)
+                if named in head and body in self.bases(other)[0]
+            )
+        return found
+
+    def _heads_with_bases(self, path: str) -> list[tuple[Body, bytes]]:
+        """Return the classes of a file that have bases, with what stands before their bodies."""
+        found = self._heads.get(path)
+        if found is None:
+            found = self._heads[path] = []
             facts = self._view.facts(path)
-            if of is None or facts is None or facts.language != "cpp":
-                continue
             text = self._view.text(path)
-            for index, definition in enumerate(facts.definitions):
-                if definition.kind not in _CLASSES or index not in facts.body_of:
-                    continue
-                other = Body(path, facts.body_of[index])
-                head = text[definition.name_at : facts.scopes[other.scope].start]
-                if b":" in head and of.name.encode() in head and body in self.bases(other)[0]:
-                    yield other
-
-
-def _with_unnamed(facts: Facts, text: bytes, scope: int) -> Iterator[int]:
-    """Yield a body, and the bodies in it of structs and unions without a name, whose members are its own."""
-    yield scope
-    for index, candidate in enumerate(facts.scopes):
-        is_unnamed = candidate.parent == scope and candidate.kind == "class" and candidate.definition < 0
-        if is_unnamed and text[candidate.end : candidate.end + 80].lstrip()[:1] == b";":
-            yield from _with_unnamed(facts, text, index)
+            for index, definition in enumerate(facts.definitions) if facts is not None else ():
+                if facts is None or facts.language != "cpp":
+                    break
+                if definition.kind in _CLASSES and index in facts.body_of:
+                    body = Body(path, facts.body_of[index])
+                    head = text[definition.name_at : facts.scopes[body.scope].start]
+                    if b":" in head:
+                        found.append((body, head))
+        return found

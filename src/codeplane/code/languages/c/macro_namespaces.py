@@ -5,7 +5,7 @@ import re
 from codeplane.code.languages.c.source_repair import BLOCK_MACRO
 from codeplane.code.languages.member_resolver import CodeView
 
-_BRACKET = re.compile(rb"(\binline\s+)?\bnamespace\b\s*([\w:]*)[^{}]*\{|(\})")
+_BRACKET = re.compile(rb"(\binline\s+)?\bnamespace\b\s*([\w:]*)[^{}]*\{|(\})|\{")
 _CONTINUED = re.compile(rb"\\\r?\n")
 
 
@@ -56,7 +56,7 @@ class MacroNamespaces:
         return found
 
     def _brackets(self, macro: str) -> list[str | None]:
-        """Return what a macro opens, empty for an inline namespace, and None for each that it closes."""
+        """Return what a macro opens, empty for what is no namespace of its own, and None for each that it closes."""
         found = self._macros.get(macro)
         if found is None:
             found = self._macros[macro] = []
@@ -67,7 +67,8 @@ class MacroNamespaces:
                     continue
                 body = _CONTINUED.sub(b" ", self._view.text(path)[definition.name_at + len(macro) : definition.end])
                 for match in _BRACKET.finditer(body):
-                    name = b"" if match[1] else match[2]
+                    # What is in the braces of `export {` and `extern "C" {` is in the namespace around them.
+                    name = b"" if match[1] else match[2] or b""
                     found.append(None if match[3] else name.decode().replace("::", "."))
                 if found:
                     break

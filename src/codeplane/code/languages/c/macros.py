@@ -11,11 +11,19 @@ _PARAM = REASONS.index("PARAM")
 _RECEIVER = re.compile(rb"(?:\(\s*)?\b([A-Za-z_]\w*)(?:\s*\))?\s*(?:->|\.)[ \t]*\Z")
 _WHOLE = re.compile(rb"\s*\(?\s*([A-Za-z_]\w*)\s*\)?\s*")
 _CALLED = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\((?:[^()\n;{}]*,)?\s*\Z")
+_OPENED = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\(([\w\s,:]*)\Z")
+_PASTED = re.compile(rb"\w+(?:[ \t]*##[ \t]*\w+)+")
+_STRING = re.compile(rb"\"(?:[^\"\\\n]|\\.)*\"")
+_HEAD = re.compile(rb"#[ \t]*define[ \t]+\w+\(([^()]*)\)")
+_ARGUMENTS = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\(([^()]*)\Z")
+# Macros of googletest, which is seldom in the repository, and which of their arguments are parts of names.
+_TEST_WORDS = {"TEST": (0, 1), **dict.fromkeys(("TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P"), (1,))}
 _CALLS = re.compile(rb"\b([A-Za-z_]\w*)[ \t]*\(")
 _READ = ("c", "cpp")
 _MAX_CALLS = 400
 _MAX_DEPTH = 3
 _MAX_LENGTH = 2_000
+_MAX_HEAD = 200
 
 
 class Macros:
@@ -25,6 +33,7 @@ class Macros:
         self._view = view
         self._types = types
         self._given: dict[tuple[str, int], tuple[Type, ...]] = {}
+        self._joins: dict[tuple[str, int], bool] = {}
 
     def receiver_types(self, path: str, facts: Facts, offset: int) -> tuple[Type, ...]:
         """Return the types of what a member in the text of a macro is read from; empty unless all are known."""
@@ -36,9 +45,10 @@ class Macros:
         for part, pattern in _parts(name):
             for path in self._view.files_with(part):
                 facts = self._view.facts(path)
-                made = pattern.search(self._view.text(path)) if facts is not None and facts.language in _READ else None
-                if made is not None:
-                    return path, made.start()
+                text = self._view.text(path) if facts is not None and facts.language in _READ else b""
+                for made in pattern.finditer(text):
+                    if _pastes_to(text, made.start(), name):
+                        return path, made.start()
         for path, offset in places:
             facts, text = self._view.facts(path), self._view.text(path)
             called = _CALLED.search(text, max(0, offset - 200), offset) if facts is not None else None
@@ -46,14 +56,60 @@ class Macros:
                 return path, offset
         return None
 
-    def _pastes(self, macro: str, depth: int) -> bool:
-        """Whether a macro, or one that its text names, joins what it is given with something else."""
+    def is_word(self, path: str, offset: int) -> bool:
+        """Whether what a macro is called with is no name here, but a part of other names or a text."""
+        text = self._view.text(path)
+        opened = _OPENED.search(text, max(0, offset - _MAX_HEAD), offset)
+        if opened is None or _HEAD.search(text, text.rfind(b"\n", 0, opened.start()) + 1, opened.end()):
+            return False
+        return self._only_joins(opened[1].decode(), opened[2].count(b","), 0)
+
+    def _only_joins(self, macro: str, position: int, depth: int) -> bool:
+        """Whether a macro does nothing with an argument but join it with something else, or write it as text."""
+        key = (macro, position)
+        if key not in self._joins:
+            self._joins[key] = False
+            bodies = list(self._bodies(macro))
+            self._joins[key] = (
+                all(self._joins_in(body, position, depth) for body in bodies)
+                if bodies
+                else position in _TEST_WORDS.get(macro, ())
+            )
+        return self._joins[key]
+
+    def _joins_in(self, body: bytes, position: int, depth: int) -> bool:
+        parameters = [word.strip() for word in body.partition(b")")[0].lstrip(b"(").split(b",")]
+        if not body.startswith(b"("):
+            return False
+        if parameters[-1] == b"...":
+            parameters[-1:] = [b"__VA_ARGS__"] * (max(0, position - len(parameters) + 1) + 1)
+        if position >= len(parameters) or not parameters[position]:
+            return False
+        text = _STRING.sub(b"0", body.partition(b")")[2])
+        places = list(re.finditer(rb"\b%s\b" % re.escape(parameters[position]), text))
+        return bool(places) and all(self._is_joined(text, place, depth) for place in places)
+
+    def _is_joined(self, text: bytes, place: re.Match[bytes], depth: int) -> bool:
+        before, after = text[: place.start()].rstrip(b" \t\\\r\n"), text[place.end() :].lstrip(b" \t\\\r\n")
+        if before.endswith(b"#") or after.startswith(b"##"):
+            return True
+        given = _ARGUMENTS.search(text, max(0, place.start() - _MAX_HEAD), place.start())
+        if given is None or depth >= 2 * _MAX_DEPTH or not after.startswith((b",", b")")):
+            return False
+        whole = given[2].rpartition(b",")[2].strip(b" \t\\\r\n")
+        return not whole and self._only_joins(given[1].decode(), given[2].count(b","), depth + 1)
+
+    def _bodies(self, macro: str) -> Iterator[bytes]:
+        """Yield what stands behind the name of a macro in each of its definitions."""
         for path, index in self._view.find_definitions(macro)[0]:
             facts = self._view.facts(path)
             definition = facts.definitions[index] if facts is not None and index < len(facts.definitions) else None
-            if facts is None or definition is None or definition.kind != "macro" or facts.language not in _READ:
-                continue
-            body = self._view.text(path)[definition.name_at + len(definition.name) : definition.end]
+            if facts is not None and definition is not None and definition.kind == "macro" and facts.language in _READ:
+                yield self._view.text(path)[definition.name_at + len(definition.name) : definition.end]
+
+    def _pastes(self, macro: str, depth: int) -> bool:
+        """Whether a macro, or one that its text names, joins what it is given with something else."""
+        for body in self._bodies(macro):
             if b"##" in body:
                 return True
             inner = {word.decode() for word in _CALLS.findall(body)} - {macro}
@@ -123,6 +179,19 @@ def _nth(text: bytes, opened: int, position: int) -> bytes:
         if depth == 0:
             break
     return b""
+
+
+def _pastes_to(text: bytes, at: int, name: str) -> bool:
+    """Whether what is joined at a place may be a name."""
+    line = text.rfind(b"\n", 0, at) + 1
+    joined = next((chain for chain in _PASTED.finditer(text, line) if chain.end() > at), None)
+    if joined is None or joined.start() > at:
+        return True
+    head = _HEAD.search(text, text.rfind(b"#", 0, text.rfind(b"define", 0, at)), at)
+    given = {word.strip(b" \t\\\r\n") for word in head[1].split(b",")} if head is not None else set()
+    parts = (part.strip() for part in joined[0].split(b"##"))
+    pattern = b"".join(rb"\w*" if part in given or part == b"__VA_ARGS__" else re.escape(part) for part in parts)
+    return re.fullmatch(pattern, name.encode()) is not None
 
 
 def _parts(name: str) -> Iterator[tuple[str, re.Pattern[bytes]]]:

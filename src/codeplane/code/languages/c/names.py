@@ -7,13 +7,13 @@ import tree_sitter
 
 from codeplane.code.entity import Bound, Meaning, Outside
 from codeplane.code.languages.c.clashes import Clashes
-from codeplane.code.languages.c.classes import Classes
+from codeplane.code.languages.c.classes import Body, Classes
 from codeplane.code.languages.c.declarations import TYPES, Declaration, Declarations
 from codeplane.code.languages.c.initializers import Initializers
 from codeplane.code.languages.c.macros import Macros
 from codeplane.code.languages.c.members import OF_OUTSIDE, UNKNOWN_MEMBER, Members, as_uncertain
 from codeplane.code.languages.c.namespaces import Namespaces
-from codeplane.code.languages.c.places import in_error, is_broken_path, names_constructor, qualifiers_of
+from codeplane.code.languages.c.places import heads_body, in_error, is_broken_path, names_constructor, qualifiers_of
 from codeplane.code.languages.c.relatives import CRelatives
 from codeplane.code.languages.c.types import Type, Types, read_type_descriptor
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
@@ -76,6 +76,8 @@ class CNames(MemberResolver):
             # The preprocessor knows macros alone.
             return _ELSEWHERE
         node = self._view.node(path, offset, offset + 1)
+        if node is not None and heads_body(node) and self._macros.is_word(path, offset):
+            return _ELSEWHERE
         if node is None or node.type not in _LEAVES or node.start_byte != offset:
             return self._in_text(path, facts, offset, name)
         parent = node.parent
@@ -259,11 +261,22 @@ class CNames(MemberResolver):
             path, facts, qualifiers, self._spaces_of_method(path, facts, node.start_byte)
         )
         if space is not None:
-            return self._in_space(path, space, name) or UNKNOWN_MEMBER
+            found_there = self._in_space(path, space, name)
+            return found_there or (OF_OUTSIDE if self._is_library(space, qualifiers, name) else UNKNOWN_MEMBER)
         first = qualifiers[0]
         if first.type in _LEAVES and not owners and self._is_unheard(path, facts, first):
             return OF_OUTSIDE
         return UNKNOWN_MEMBER
+
+    def _is_library(self, space: str, qualifiers: list[Node], name: str) -> bool:
+        """Whether a name is of the standard library, which programs may specialize and not add to."""
+        if space.partition(".")[0] != "std":
+            return False
+        inner = qualifiers[1] if len(qualifiers) > 1 else None
+        if inner is not None and inner.type in ("template_type", "dependent_type"):
+            inner = inner.child_by_field_name("name") or inner
+        declared = self._declarations.find_all(_text(inner) if inner is not None else name)
+        return all(declaration.space != "std" for declaration in declared)
 
     def _enum_scopes(self, bound: Bound) -> list[Bound]:
         """Return the scopes that hold the names of an enumeration: its own, or the one around it."""
@@ -322,7 +335,29 @@ class CNames(MemberResolver):
                     if (found_there := self._in_space(path, namespace, name)) is not None:
                         return found_there if certain else as_uncertain(found_there)
             scope = around.parent
-        return self._undeclared_meaning(path, facts, offset, name)
+        return self._by_arguments(path, offset, name) or self._undeclared_meaning(path, facts, offset, name)
+
+    def _by_arguments(self, path: str, offset: int, name: str) -> Meaning | None:
+        """Return the function that a call finds in the namespaces of the classes of its arguments."""
+        node = self._view.node(path, offset, offset + 1)
+        call = node.parent if node is not None else None
+        given = call.child_by_field_name("arguments") if call is not None and call.type == "call_expression" else None
+        for argument in given.named_children if given is not None else ():
+            of = self._types.of(path, argument)
+            for body in self._classes.of_type(of) if of is not None else ():
+                space = self._namespace_of(body)
+                if space and (found := self._in_space(path, space, name)) is not None:
+                    return found
+        return None
+
+    def _namespace_of(self, body: Body) -> str:
+        """Return the namespace of a class."""
+        of = self._classes.name_of(body)
+        facts = self._view.facts(of.file) if of is not None else None
+        if of is None or facts is None:
+            return ""
+        at = facts.scopes[body.scope].start
+        return self._declarations.space_of(of.file, facts, of.scope, at, passes_classes=True) or ""
 
     def _spaces_of(self, path: str, facts: Facts, scope: int, classes: Sequence[Bound]) -> list[str]:
         """Return the namespaces that a function sees which is defined outside of its class or namespace."""
@@ -384,18 +419,14 @@ class CNames(MemberResolver):
 
     def _of_declarations(self, seen: list[Declaration]) -> Meaning:
         bounds = dict.fromkeys(other for declaration in seen for other in self._declarations.group(declaration.bound))
-        more = [other for bound in bounds if self.is_type(bound) for other in self._members.with_constructors(bound)]
-        return self._of_bounds(tuple(dict.fromkeys((*bounds, *more))))
+        return self._of_bounds(self._with_constructors(tuple(bounds)))
 
     def _of_group(self, bound: Bound) -> Meaning:
-        group = self._declarations.group(bound)
-        more = [
-            other
-            for group_member in group
-            if self.is_type(group_member)
-            for other in self._members.with_constructors(group_member)
-        ]
-        return self._of_bounds(tuple(dict.fromkeys((*group, *more))))
+        return self._of_bounds(self._with_constructors(self._declarations.group(bound)))
+
+    def _with_constructors(self, bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
+        types = [bound for bound in bounds if self.is_type(bound)]
+        return tuple(dict.fromkeys((*bounds, *self._members.with_constructors(*types)))) if types else bounds
 
     def _of_bounds(self, bounds: tuple[Bound, ...], how: str = "name") -> Meaning:
         if not bounds:

@@ -40,6 +40,14 @@ def names_constructor(node: Node) -> bool:
     return around is not None and around.type in ("function_declarator", "using_declaration", "call_expression")
 
 
+def heads_body(node: Node) -> bool:
+    """Whether a name is given to a macro that stands for the head of a function: `TEST(suite, name) {`."""
+    around = node.parent
+    while around is not None and around.type in ("parameter_declaration", "parameter_list", "function_declarator"):
+        around = around.parent
+    return around is not None and around.type == "function_definition" and around.child_by_field_name("type") is None
+
+
 def in_error(node: Node) -> bool:
     """Whether a name is in a stretch that was not parsed."""
     around: Node | None = node

@@ -31,11 +31,7 @@ class CRelatives:
             return Relatives(possible=macros)
         if any(self._declarations.space(member.file, facts, definition) is not None for definition in mine):
             group = self._declarations.group(member)
-            more = (
-                [other for bound in group for other in self._members.with_constructors(bound)]
-                if facts.language != "c"
-                else []
-            )
+            more = self._members.with_constructors(*group) if facts.language != "c" else ()
             members = tuple(bound for bound in dict.fromkeys((*group, *more)) if bound != member)
             others = (*self._declarations.linker_twins(group), *self._declarations.strays(group))
             possible = tuple(bound for bound in dict.fromkeys(others) if bound != member)

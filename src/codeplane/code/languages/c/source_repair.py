@@ -1,7 +1,9 @@
 """Macros that stand where the grammars of C and C++ expect nothing, replaced by blanks; every byte keeps its place."""
 
 import re
-from functools import cache
+
+from codeplane.code.languages.c.conditions import without_inner_conditions
+from codeplane.code.languages.c.grammar_gaps import close_gaps, fast_pattern
 
 _MACRO = rb"[A-Z][A-Z0-9_]{2,}"
 _NESTED = rb"\((?:[^()\n]|\([^()\n]*\))*\)"
@@ -93,7 +95,7 @@ _CONSTRAINT = re.compile(rb"(?<=[,<])(\s*)(\b(?:[A-Z][A-Z0-9]*_)+ENABLE_IF)(?=\(
 _SUPPRESSED = re.compile(rb"()(\b%s\([ \t]*suppress[ \t]*:[^()\n]*\))" % _MACRO)
 # Each pattern, and how what it finds begins, which costs a tenth to look for.
 _PATTERNS = (
-    (_SPECIFIER_WORD, rb"\b%s\s+[A-Za-z_~\[]" % _CONVENTION_WORD),
+    (_SPECIFIER_WORD, rb"\b%s\s" % _CONVENTION_WORD),
     (_SUPPRESSED, rb"\b%s\([ \t]*suppress[ \t]*:" % _MACRO),
     (_TRY, rb"\b(?:[A-Z][A-Z0-9]*_)+TRY\s*\{"),
     (BLOCK_MACRO, _OPENS),
@@ -110,10 +112,6 @@ _PATTERNS = (
     (_BEFORE_NAME, rb"(?m:^)[A-Za-z_][\w \t*]*[ \t*]%s[ \t]+[A-Za-z_]\w*[ \t]*\(" % _MACRO),
     (_WORD_BEFORE_DECLARATION, rb"(?m:^)[a-z_]\w*[ \t]+[A-Za-z_][\w \t*]*[ \t*][A-Za-z_]\w*[ \t]*[(\[;=]"),
 )
-# A condition of the preprocessor, and what stands before one inside of a list or an expression.
-_CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|el\w+|endif)\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
-_IN_LIST = re.compile(rb"(?:[,(]|\)\s*(?:noexcept\s*)?:|&&|\|\|)\s*\Z")
-_BEFORE = 120
 _NOT_BLANK = re.compile(rb"[^\s]")
 
 
@@ -124,34 +122,12 @@ def blank_macros(text: bytes) -> bytes:
     text = _EMPTY_DEFAULT.sub(_zeros, text)
     if b"ENABLE_IF" in text:
         text = _CONSTRAINT.sub(_constraint, text)
+    text = close_gaps(text)
     if b"#" in text:
-        text = _without_conditions(text)
+        text = without_inner_conditions(text)
     for pattern, beginning in _PATTERNS:
-        text = _replace(pattern, _fast(beginning), text)
+        text = _replace(pattern, fast_pattern(beginning), text)
     return text
-
-
-def _without_conditions(text: bytes) -> bytes:
-    """Blank the conditions around items of a list of arguments or initializers, which no grammar has a place for."""
-    opened: list[re.Match[bytes] | None] = []
-    blanked: list[re.Match[bytes]] = []
-    for line in _CONDITION.finditer(text):
-        word = line[1]
-        if word == b"endif":
-            begin = opened.pop() if opened else None
-            blanked += (begin, line) if begin is not None else ()
-        elif word.startswith(b"el"):
-            if opened:
-                opened[-1] = None
-        else:
-            is_listed = _IN_LIST.search(text[max(0, line.start() - _BEFORE) : line.start()]) is not None
-            opened.append(line if is_listed else None)
-    if not blanked:
-        return text
-    changed = bytearray(text)
-    for line in blanked:
-        changed[line.start() : line.end()] = _NOT_BLANK.sub(b" ", line[0])
-    return bytes(changed)
 
 
 def _replace(pattern: re.Pattern[bytes], beginning: re.Pattern[bytes], text: bytes) -> bytes:
@@ -171,15 +147,6 @@ def _replace(pattern: re.Pattern[bytes], beginning: re.Pattern[bytes], text: byt
 def _is_directive(text: bytes, at: int) -> bool:
     """Whether a place is in a line for the preprocessor."""
     return text[text.rfind(b"\n", 0, at) + 1 : at].lstrip()[:1] == b"#"
-
-
-@cache
-def _fast(pattern: bytes) -> re.Pattern[bytes]:
-    """Compile a pattern for the engine without backtracking; loaded on first use."""
-    import re2  # type: ignore[import-untyped]  # the package ships no types
-
-    compiled: re.Pattern[bytes] = re2.compile(pattern)
-    return compiled
 
 
 def _blank_match(match: re.Match[bytes]) -> bytes:

@@ -1,0 +1,114 @@
+"""Syntax that the grammar of C++ does not know, and conditions in the middle of declarations: read all the same."""
+
+from pathlib import Path
+
+import pytest
+
+from codeplane.code.facts.extract import extractor
+from codeplane.code.languages.c.source_repair import blank_macros
+from codeplane.code.languages.registry import languages
+from tests.interaction.requirements import requirement
+from tests.kernel.plane import asking
+from tests.query.asking import result
+from tests.refactor.test_operations import made, texts
+
+pytestmark = requirement("RES-62")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void f() { if LIB_CONSTEXPR17 (sizeof(int) != 1) g(); }",
+        "struct A { enum : unsigned { a, b }; };",
+        "int f() { return (a & ~b) | (unsigned(size) << c); }",
+        "#if __has_include(<version>)\nint a;\n#endif\n",
+        "LIB_PRAGMA_CLANG(diagnostic ignored)\nauto& f = g();",
+        "struct A { A(char x LIB_BUILTIN) : v(x) {} };",
+        "struct A { void (C::*m)(); };",
+        "void f() { (f->*m)(); }",
+        "void f() { operator++(); }",
+        "void f() { if (a) operator()<bool>(value); }",
+        "template <typename T, typename P = const T*> P find(P first);",
+        "auto f() { return vis(typename B<C>::handle(arg)); }",
+        "int f(S, const char* const = nullptr);",
+        "void f() { A** list = new A*[n]; }",
+        'void f() { printf("%" PRIu64\n "b", x); }',
+        "template <typename U> auto has(U* p) -> decltype(made<U, C>().format(*p, *c), std::true_type());",
+        "LIB_TYPE_CONSTANT(unsigned long, ulong_type);",
+        "struct A {\n LIB_COMPARED( lt, < )\n int a;\n};",
+        "void f() { LIB_TRY { a(); } LIB_CATCH(...) { b(); } }",
+        "void f() { LIB_TRY { a(); } LIB_CATCH_ALL { b(); } }",
+        "struct A { LIB_CONSTEVAL LIB_ALWAYS_INLINE A(const S& s) : str(s) { int a; } };",
+        "#define LIB_ASSERT(c) \\\n  ((c) /* fails */ \\\n ? 0 : 1)\nint a;\n",
+        "class A\n#if OLD\n    : public B\n#endif\n{\n int a;\n};",
+        "template <typename... T>\n#if NEW\nusing text = a<T...>;\n#else\nusing text = b<T...>;\n#endif\n",
+        "A::A() : a(1)\n#ifdef X\n , b(2)\n#endif\n , c(3) {}",
+        "void Log(const char* f, ...)\n#if defined(__GNUC__)\n __attribute__((x))\n#endif\n;",
+        "namespace\n#ifdef X\n std\n#else\n fmt\n#endif\n{ int a; }",
+        'void f() {\n#ifdef X\nextern "C" {\n#endif\n int a;\n#ifdef X\n}\n#endif\n}',
+    ],
+)
+def test_what_the_grammar_does_not_know_is_read_without_an_error(text: str) -> None:
+    language = languages().of("a.cpp")
+    assert language is not None
+    assert len(blank_macros(text.encode())) == len(text.encode())
+    assert extractor(language).facts(text.encode()).errors == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int f(const unsigned LIB_COUNT);",
+        "typedef unsigned (*callback)(int);",
+        "enum class Kind : unsigned { a };",
+        "#if A\nint f();\n#else\nint g();\n#endif\n",
+        "enum { a,\n#if X\n b,\n#else\n c,\n#endif\n d };",
+    ],
+)
+def test_what_the_grammar_knows_is_left_as_it_is(text: str) -> None:
+    assert blank_macros(text.encode()).decode().replace(" ", "") == text.replace(" ", "")
+
+
+CHECKED = {
+    "lib/base.h": (
+        "#define LIB_BEGIN_NAMESPACE namespace lib {\n#define LIB_END_NAMESPACE }\n"
+        "#ifdef MODULE\n#define LIB_BEGIN_EXPORT export {\n#define LIB_END_EXPORT }\n"
+        "#else\n#define LIB_BEGIN_EXPORT\n#define LIB_END_EXPORT\n#endif\n"
+        "LIB_BEGIN_NAMESPACE\n"
+        "LIB_BEGIN_EXPORT\nstruct Part { int size; };\nLIB_END_EXPORT\n"
+        "int weigh(const Part& part);\n"
+        "int swap(int a);\n"
+        "LIB_END_NAMESPACE\n"
+    ),
+    "lib/base.cc": (
+        '#include "base.h"\n#include <utility>\n'
+        "namespace std { template <> struct hash<lib::Part> {}; }\n"
+        "LIB_BEGIN_NAMESPACE\nLIB_BEGIN_EXPORT\nLIB_END_EXPORT\n"
+        "int weigh(const Part& part) { int a = 0, b = 0; std::swap(a, b); return swap(part.size); }\n"
+        "LIB_END_NAMESPACE\n"
+    ),
+    "test.cc": (
+        '#include "lib/base.h"\n#include <gtest/gtest.h>\n'
+        "TEST(part_test, weigh) {\n  lib::Part part;\n  EXPECT_EQ(1, weigh(part));\n}\n"
+    ),
+}
+
+
+async def test_a_call_finds_functions_by_its_arguments_and_a_word_of_a_test_is_none(tmp_path: Path) -> None:
+    root = made(tmp_path, CHECKED)
+    async with asking(root) as ask:
+        done = await ask("refactor.rename", symbol="lib/base.h:14:5", new_name="weight", apply=True)
+        assert result(done)["status"] == "applied"
+    after = texts(root)
+    assert "int weight(const Part& part);" in after["lib/base.h"]
+    assert "int weight(const Part& part) {" in after["lib/base.cc"]
+    assert "EXPECT_EQ(1, weight(part))" in after["test.cc"] and "TEST(part_test, weigh) {" in after["test.cc"]
+
+
+async def test_names_of_the_standard_library_are_left_though_the_repository_specializes_some(tmp_path: Path) -> None:
+    root = made(tmp_path, CHECKED)
+    async with asking(root) as ask:
+        done = await ask("refactor.rename", symbol="lib/base.h:15:5", new_name="turned", apply=True)
+        assert result(done)["status"] == "applied"
+    after = texts(root)
+    assert "std::swap(a, b); return turned(part.size);" in after["lib/base.cc"]
