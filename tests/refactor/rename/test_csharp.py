@@ -93,3 +93,26 @@ async def test_a_name_that_means_something_else_where_it_is_used_is_taken(place:
     async with asking(root) as ask:
         assert failed(await ask("refactor.rename", symbol=place, new_name=new, apply=True)) == "NAME_TAKEN"
     assert texts(root) == TAKEN
+
+
+ALIASED = {
+    "Row.cs": (
+        "namespace Lib.Data {\n    struct Row<T1, T2> { internal T1 Col1; }\n"
+        "    struct Row<T1, T2, T3> { internal T1 Col1; internal T3 Col3; }\n}\n"
+    ),
+    "Table.cs": (
+        "using Lib.Data;\nnamespace Lib {\n    using Text = System.UInt32;\n    using WideRow = Row<int, Text, Text>;\n"
+        "    abstract class Table<TRow> where TRow : struct { internal TRow [] rows = new TRow [2]; }\n"
+        "    sealed class Wide : Table<WideRow> { Text Sum () { return rows [1].Col3; } }\n}\n"
+    ),
+}
+
+
+@requirement("REF-40")
+async def test_an_alias_in_a_namespace_is_read_by_what_is_known_there(tmp_path: Path) -> None:
+    root = made(tmp_path, ALIASED)
+    async with asking(root) as ask:
+        done = await ask("refactor.rename", symbol="Row.cs:3:60", new_name="Third", apply=True)
+        assert result(done)["status"] == "applied"
+    after = texts(root)
+    assert "internal T3 Third;" in after["Row.cs"] and "rows [1].Third" in after["Table.cs"]

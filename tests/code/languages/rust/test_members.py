@@ -8,6 +8,9 @@ import pytest
 
 from tests.code.resolve.written import written
 from tests.interaction.requirements import requirement
+from tests.kernel.plane import asking
+from tests.query.asking import result
+from tests.refactor.test_operations import made, texts
 
 pytestmark = requirement("RES-50")
 
@@ -311,3 +314,40 @@ def test_constant_parameters_are_those_of_their_item(tmp_path: Path) -> None:
         assert sorted(repo.uses("src/lib.rs:1:26")) == ["src/lib.rs:1:26", "src/lib.rs:1:51"]
         for query in ("src/lib.rs:2:15", "src/lib.rs:5:24", "src/lib.rs:1:26"):
             assert set(repo.uses(query).values()) <= {"PROVEN", "STRONG"}
+
+
+HELD = {
+    "Cargo.toml": '[package]\nname = "held"\n',
+    "src/lib.rs": (
+        "use std::mem::ManuallyDrop;\n"
+        "pub struct Shared { cap: usize }\n"
+        "pub unsafe fn raw(shared: *mut Shared) -> usize {\n"
+        "    let shared = *Box::from_raw(shared);\n"
+        "    let shared = ManuallyDrop::new(shared);\n"
+        "    shared.cap\n"
+        "}\n"
+        "pub fn made(shared: usize) -> usize {\n"
+        "    let held = ManuallyDrop::new(unknown(shared));\n"
+        "    held.cap\n"
+        "}\n"
+        "pub trait Buf { fn advance(&mut self, count: usize); }\n"
+        "impl<T: AsRef<[u8]>> Buf for std::io::Cursor<T> { fn advance(&mut self, count: usize) {} }\n"
+        "pub fn use_it(buf: &mut impl Buf) { buf.advance(1); }\n"
+    ),
+}
+
+
+def test_what_a_pointer_holds_is_read_through_it_and_is_not_known_without_a_type(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", HELD) as repo:
+        uses = repo.uses("Shared.cap")
+    assert set(uses) == {"src/lib.rs:2:21", "src/lib.rs:6:12", "src/lib.rs:10:10"}
+    assert uses["src/lib.rs:6:12"] == "STRONG" and uses["src/lib.rs:10:10"] == "ANCHORED"
+
+
+async def test_a_trait_for_a_generic_type_behind_a_path_is_implemented(tmp_path: Path) -> None:
+    root = made(tmp_path, HELD)
+    async with asking(root) as ask:
+        done = await ask("refactor.rename", symbol="src/lib.rs:13:54", new_name="skip", apply=True)
+        assert result(done)["status"] == "applied"
+    after = texts(root)["src/lib.rs"]
+    assert "advance" not in after and after.count("skip(") == 3

@@ -170,7 +170,7 @@ class CSharpClasses:
                 return here
         aliased = [import_ for import_ in facts.imports if import_.alias == name]
         if aliased:
-            return self.resolve_full_name(aliased[0].source) or (Outside(aliased[0].source),)
+            return self.resolve_alias(path, aliased[0])
         brought: list[Bound] = []
         for using in [*facts.imports, *self._global_usings()]:
             if using.kind == "csharp_using":
@@ -204,6 +204,21 @@ class CSharpClasses:
             return found
         outer = self.resolve_full_name(before)
         return self.nested_type(outer[0], last) if outer else ()
+
+    def resolve_alias(self, path: str, alias: Import) -> tuple[Entity, ...]:
+        """Return the type that `using name = …` gives another name; empty if a type here may be meant."""
+        if found := self.resolve_full_name(alias.source):
+            return found
+        facts = self._view.facts(path)
+        name = "".join(alias.source.split()).removeprefix("global::").partition("<")[0]
+        around = list(self.namespaces(path, alias.at))
+        usings = [import_.source for import_ in facts.imports if import_.kind == "csharp_using"] if facts else []
+        spaces = [*around, *(f"{outer}.{using}".strip(".") for outer in around for using in usings)]
+        for space in spaces:
+            if found := self.resolve_full_name(f"{space}.{name}".strip(".")):
+                return found
+        is_here = any(self._view.find_definitions(name.rpartition(".")[2])[0])
+        return () if is_here else (Outside(alias.source),)
 
     def is_parameter(self, path: str, at: int, name: str) -> bool:
         """Whether the binding at a place is a type parameter."""

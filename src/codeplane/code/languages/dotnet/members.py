@@ -65,11 +65,11 @@ class CSharpMembers(MemberResolver):
         alias = next((import_ for import_ in facts.imports if import_.alias == name), None)
         if found is None or alias is None or found.how == "member":
             return found
-        meant = self._classes.resolve_full_name(alias.source) or (Outside(alias.source),)
+        meant = self._classes.resolve_alias(path, alias)
         if found.entities not in (meant, (Outside(name),), ()):
             # Something nearer has the name.
             return found
-        return structs.replace(found, entities=meant, certain=True, own=Bound(path, alias.scope, name))
+        return structs.replace(found, entities=meant, certain=bool(meant), own=Bound(path, alias.scope, name))
 
     def _of_use(self, path: str, node: Node, parent: Node) -> Meaning | None:
         whole, around = node, parent
@@ -134,7 +134,8 @@ class CSharpMembers(MemberResolver):
 
     def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...]:
         """Return what an import brings: a using of a namespace brings no name of its own."""
-        return self._classes.resolve_full_name(import_.source) if import_.alias else ()
+        meant = self._classes.resolve_alias(path, import_) if import_.alias else ()
+        return tuple(entity for entity in meant if isinstance(entity, Bound))
 
     def top_level(self, path: str, facts: Facts, name: str) -> tuple[Entity, ...]:
         """Return what a name that a file does not bind means by its namespaces and usings."""

@@ -15,8 +15,9 @@
 (macro_definition name: (identifier) @name @unbound) @definition.macro
 (field_declaration name: (field_identifier) @name) @definition.field
 (impl_item type: [(type_identifier) @scope.name (generic_type type: (type_identifier) @scope.name)
+  (generic_type type: (scoped_type_identifier name: (type_identifier) @scope.name))
   (scoped_type_identifier name: (type_identifier) @scope.name) (primitive_type) @scope.name]) @scope.class
-(impl_item type: [(reference_type) (tuple_type) (array_type) (pointer_type) (dynamic_type) (unit_type)]) @scope.class
+(impl_item type: [(reference_type) (tuple_type) (array_type) (pointer_type) (dynamic_type) (unit_type) (function_type)]) @scope.class
 (closure_expression) @scope.function
 [(block) (if_expression) (while_expression) (for_expression) (match_arm)] @scope.block
 

@@ -203,7 +203,10 @@ class RustTypes(ExpressionTypes):
         if names == ["Err"]:
             return outside("Result", None, argument)
         owner = names[-2] if len(names) > 1 else ""
-        if owner in WRAPPERS and names[-1] in ("new", "clone", "from", "pin") and argument is not None:
+        if owner in WRAPPERS and names[-1] in ("new", "clone", "from", "pin", "from_raw"):
+            # What it holds is read through it, so without a type for that nothing is known.
+            if argument is None:
+                return None
             return Ty(argument.shape, argument.of, argument.name, argument.args, argument.traits, True)
         if owner[:1].isupper() and names[-1] in _MADE:
             cell = owner in ("RefCell", "Mutex", "RwLock", "Cell") and names[-1] == "new"
