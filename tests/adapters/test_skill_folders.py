@@ -61,9 +61,9 @@ def test_any_change_of_a_skill_is_another_hash(tmp_path: Path) -> None:
         ("---\nname: other\ndescription: d\n---\n", "its folder is review"),
         ("---\nname: Review\ndescription: d\n---\n", "lower-case"),
         ("---\nname: review\n---\n", "description"),
-        (f"---\nname: review\ndescription: {'d' * 1025}\n---\n", "description"),
+        (f"---\nname: review\ndescription: {'d' * 4097}\n---\n", "description"),
         ("---\nname: review\ndescription: d\nallowed-tools: 7\n---\n", "allowed-tools"),
-        (f"---\nname: review\ndescription: d\n---\n{'x' * 70_000}", "65536 bytes"),
+        (f"---\nname: review\ndescription: d\n---\n{'x' * 140_000}", "131072 bytes"),
     ],
 )
 def test_a_skill_that_cannot_be_read_says_why(tmp_path: Path, text: str, problem: str) -> None:
@@ -95,7 +95,7 @@ def test_a_folder_of_skills_outside_of_the_repository_is_not_its_own(tmp_path: P
 
 def test_a_skill_that_is_too_large_is_refused(tmp_path: Path) -> None:
     folder = _skill(tmp_path / "repo/.agents/skills/review")
-    (folder / "data").write_bytes(b"x" * (4 * 1024 * 1024))
+    (folder / "data").write_bytes(b"x" * (16 * 1024 * 1024))
     assert "more than" in _find(tmp_path)["review"].problem
 
 

@@ -17,9 +17,9 @@ PROJECT_FOLDERS = (".codeplane/skills", ".agents/skills", ".claude/skills")
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 # A list of tools is words, commas between them or not; parentheses hold a pattern, as in Bash(git log:*).
 _TOOL = re.compile(r"[^\s,()]+(?:\([^)]*\))?")
-_MAX_NAME, _MAX_DESCRIPTION = 64, 1024
-_MAX_SKILLS, _MAX_FILES = 200, 200
-_MAX_MAIN_BYTES, _MAX_BYTES = 65_536, 4 * 1024 * 1024
+_MAX_NAME, _MAX_DESCRIPTION = 64, 4096
+_MAX_SKILLS, _MAX_FILES = 200, 500
+_MAX_MAIN_BYTES, _MAX_BYTES = 131_072, 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
