@@ -18,6 +18,9 @@ pytestmark = requirement("DOCS-02")
 
 BLOCKS = [(document.name, block) for document in documents() for block in document.blocks()]
 
+# Settings that no file of a repository may have.
+_OWNERS = ("models:", "notifications:")
+
 
 def of(language: str) -> list[object]:
     """All blocks of a language, each named by its place."""
@@ -29,7 +32,7 @@ def test_settings_are_taken(block: Block, tmp_path: Path) -> None:
     workspace = Workspace(root=tmp_path / "repo")
     home = tmp_path / "home"
     # Models are taken from the owner's own file alone.
-    file = home / ".config/codeplane/config.yaml" if block.text.startswith("models:") else workspace.config
+    file = home / ".config/codeplane/config.yaml" if block.text.startswith(_OWNERS) else workspace.config
     file.parent.mkdir(parents=True)
     file.write_text(block.text, encoding="utf-8")
     loaded = load_workspace_config(workspace, (), {"HOME": str(home)})

@@ -1716,6 +1716,11 @@ REQUIREMENTS = (
         source="003 §8.12",
         promise="skills, policies, grants, schedules, budgets can be proposed; none holds until the owner applies it",
     ),
+    Requirement(
+        id="NOTIFY-01",
+        source="003 §8.13",
+        promise="a person is reached by a command or webhook of their own settings, once allowed, and not too often",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

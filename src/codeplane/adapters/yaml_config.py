@@ -20,7 +20,7 @@ from codeplane.kernel.workspace import Workspace
 MAX_FILE_BYTES = 1024 * 1024
 ENV_PREFIX = "CODEPLANE__"
 _OPTION = "--set"
-_OWNERS_ALONE = ("models", "mcp.servers", "tools")
+_OWNERS_ALONE = ("models", "mcp.servers", "tools", "notifications")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -255,6 +255,24 @@ class ApprovalsConfig(Section):
     trust_days: float = Field(7.0, gt=0, description="how long a remembered answer holds")
 
 
+class NotificationsConfig(Section):
+    """How a person is reached who is not looking; the owner's own settings alone count."""
+
+    command: tuple[str, ...] = Field(
+        (), max_length=20, description="run for each notification, with its summary as the last argument: notify-send"
+    )
+    webhook: str = Field(
+        "",
+        max_length=2000,
+        pattern=r"^(https?://\S+)?$",
+        description="each notification is posted here once you allowed it: cpl notifications allow",
+    )
+    per_minute: int = Field(20, ge=1, le=1000, description="notifications that are delivered in a minute, at most")
+    reach_outs_per_hour: int = Field(
+        6, ge=0, le=1000, description="how often agents may reach out by themselves, all together"
+    )
+
+
 class PolicyConfig(Section):
     """The rules in Rego."""
 
@@ -650,6 +668,7 @@ class Config(Section):
     ledger: LedgerConfig = LedgerConfig()
     trust: TrustConfig = TrustConfig()
     approvals: ApprovalsConfig = ApprovalsConfig()
+    notifications: NotificationsConfig = NotificationsConfig()
     policy: PolicyConfig = PolicyConfig()
     devices: DevicesConfig = DevicesConfig()
     agents: AgentsConfig = AgentsConfig()

@@ -100,6 +100,7 @@ class Serving:
             logger = plane.logs.logger("codeplane")
             plane.index.start()
             plane.work.start_engine(plane.conveyor)
+            plane.trust.delivery.start()
             await plane.tools.start_servers()
             plane.work.start_schedules()
             # Compiled in the background, so that the first call does not wait for it.

@@ -4,14 +4,18 @@ import os
 from functools import partial
 from pathlib import Path
 
+from codeplane.adapters.notification_command import NotificationCommand
 from codeplane.adapters.rego import Rego
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.adapters.web_fetch import WebFetch, is_own_address
+from codeplane.adapters.webhook import Webhook
 from codeplane.disk.git_folders import git_folders
 from codeplane.kernel.catalogue import Disabled
+from codeplane.kernel.config import NotificationsConfig
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.notification_channel import NotificationChannel
 from codeplane.testing.environment import clean_environment
 from codeplane.testing.suite import CACHE
 from codeplane.trust.approvals.action_outcome import OutcomeReader
@@ -34,6 +38,8 @@ from codeplane.trust.idempotency import IdempotencyTable
 from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.issued_token import IssuedTokenTable
 from codeplane.trust.identity.parts import IdentityParts
+from codeplane.trust.notifications.channel_operations import ChannelOperations
+from codeplane.trust.notifications.delivery import NotificationDelivery
 from codeplane.trust.notifications.operations import NotificationOperations
 from codeplane.trust.notifications.table import NotificationTable
 from codeplane.trust.policy.folder import PolicyFolder
@@ -132,6 +138,14 @@ class TrustWiring(PlaneWiring):
             is_live=self.identity.identities.is_live,
             on_crash=lambda error: self._logger.error("an approved action could not be run", exc_info=error),
         )
+        self.delivery = NotificationDelivery(
+            log=log,
+            clock=clock,
+            channels=_channels(config.notifications),
+            repository=workspace.root.name,
+            per_minute=config.notifications.per_minute,
+            on_problem=lambda problem: self._logger.warning(f"a notification was not delivered: {problem}"),
+        )
 
     def part(self, conveyor: Conveyor) -> Part:
         return Part(
@@ -186,6 +200,12 @@ class TrustWiring(PlaneWiring):
                 scope_of=self.authority.event_scope,
             ),
             NotificationOperations(log=log, cursors=cursors),
+            ChannelOperations(
+                log=log,
+                clock=clock,
+                delivery=self.delivery,
+                reach_outs_per_hour=config.notifications.reach_outs_per_hour,
+            ),
             build_shell(foundation, foundation.workspace.root),
             WebOperations(
                 WebParts(
@@ -211,6 +231,7 @@ class TrustWiring(PlaneWiring):
         await self.grants.sweep()
 
     async def _stop(self) -> None:
+        await self.delivery.stop()
         await self.resuming.stop()
         self.policy.close()
 
@@ -239,3 +260,9 @@ def build_shell(foundation: Foundation, root: Path) -> ShellOperations | Disable
             redactor=foundation.redactor,
         )
     )
+
+
+def _channels(config: NotificationsConfig) -> tuple[NotificationChannel, ...]:
+    """The ways to reach the owner that their settings name."""
+    command = (NotificationCommand(config.command),) if config.command else ()
+    return (*command, Webhook(config.webhook)) if config.webhook else command

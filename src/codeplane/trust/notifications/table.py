@@ -7,13 +7,13 @@ from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
-READ = "notification.read"
+READ, REACHED_OUT = "notification.read", "reach_out.queued"
 STREAM = "notification"
 MAX_KEPT = 10_000
 _SUMMARY = 300
 
 # Events that notify a person: the notification's type, its resource kind, and the payload field with the resource's id.
-_KINDS: dict[str, tuple[str, str, str]] = {
+KINDS: dict[str, tuple[str, str, str]] = {
     "action.created": ("PENDING_APPROVAL_CREATED", "action", "action_id"),
     "action.expiring": ("APPROVAL_EXPIRING_SOON", "action", "action_id"),
     "job.completed": ("JOB_COMPLETED", "job", "job_id"),
@@ -21,9 +21,14 @@ _KINDS: dict[str, tuple[str, str, str]] = {
     "job.paused": ("JOB_PAUSED", "job", "job_id"),
     "skill.proposed": ("PROACTIVE_REACH_OUT", "proposal", "proposal_id"),
     "improvement.proposed": ("PROACTIVE_REACH_OUT", "proposal", "proposal_id"),
-    "reach_out.queued": ("PROACTIVE_REACH_OUT", "thread", "thread_id"),
+    REACHED_OUT: ("PROACTIVE_REACH_OUT", "thread", "thread_id"),
 }
 _SETTLED = frozenset({"action.approved", "action.rejected", "action.expired"})
+
+
+def notification_id(event: Event) -> str:
+    """The id of the notification that an event is."""
+    return f"note_{event.event_id}"
 
 
 class NotificationTable:
@@ -32,7 +37,7 @@ class NotificationTable:
     name: ClassVar[str] = "notifications"
     version: ClassVar[int] = 4
     tables: ClassVar[tuple[str, ...]] = ("notifications", "notification_reads")
-    types: ClassVar[frozenset[str]] = frozenset({*_KINDS, *_SETTLED, READ, RETENTION_APPLIED})
+    types: ClassVar[frozenset[str]] = frozenset({*KINDS, *_SETTLED, READ, RETENTION_APPLIED})
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE notifications(
             number INTEGER PRIMARY KEY, notification_id TEXT UNIQUE, type TEXT, resource_kind TEXT, resource_id TEXT,
@@ -46,7 +51,7 @@ class NotificationTable:
         if event.type == "action.created" and event.payload.get("remembered"):
             # A remembered answer settled it at once.
             return
-        if event.type in _KINDS:
+        if event.type in KINDS:
             self._add(tables, event)
         elif event.type in _SETTLED:
             tables.execute(
@@ -60,14 +65,14 @@ class NotificationTable:
 
     @staticmethod
     def _add(tables: Tables, event: Event) -> None:
-        kind, about, field = _KINDS[event.type]
+        kind, about, field = KINDS[event.type]
         number = tables.execute("SELECT coalesce(max(number), 0) + 1 FROM notifications").fetchone()[0]
         resource = event.payload.get(field) or event.correlation.to_wire().get(field)
         tables.execute(
             "INSERT OR IGNORE INTO notifications VALUES (?, ?, ?, ?, ?, ?, ?, NULL, ?)",
             (
                 number,
-                f"note_{event.event_id}",
+                notification_id(event),
                 kind,
                 about,
                 None if resource is None else str(resource),

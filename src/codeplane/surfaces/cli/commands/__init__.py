@@ -22,6 +22,7 @@ from codeplane.surfaces.cli.commands.init import init
 from codeplane.surfaces.cli.commands.log import log
 from codeplane.surfaces.cli.commands.mcp import mcp
 from codeplane.surfaces.cli.commands.models import models
+from codeplane.surfaces.cli.commands.notifications import notifications
 from codeplane.surfaces.cli.commands.policy import policy
 from codeplane.surfaces.cli.commands.proposals import proposals
 from codeplane.surfaces.cli.commands.schedules import schedules
@@ -77,3 +78,4 @@ app.add_typer(tools, name="tools")
 app.add_typer(artifacts, name="artifacts")
 app.add_typer(skills, name="skills")
 app.add_typer(proposals, name="proposals")
+app.add_typer(notifications, name="notifications")
