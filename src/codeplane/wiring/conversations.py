@@ -143,7 +143,8 @@ class Conversations:
             log=foundation.log,
             catalogue=foundation.catalogue,
             cursors=foundation.cursors,
-            redactor=foundation.redactor,
+            # What is remembered is shown to models, perhaps on other machines.
+            redactor=foundation.outward,
             streams=foundation.streams,
         )
         turns = TurnOperations(

@@ -124,3 +124,18 @@ async def test_the_instructions_of_a_repository_are_shown_without_secrets(tmp_pa
     first, second = (str(asked.messages) for asked in model.asked)
     assert "Log in with [redacted]." in first and value not in first
     assert OUTSIDE not in second and "The repository says" not in second
+
+
+@requirement("TRUST-51")
+async def test_the_memory_of_a_conversation_is_shown_without_secrets(tmp_path: Path) -> None:
+    value = "Gr4pe-Ju1ce-Xy99"
+    repo = make_repo(tmp_path / "shop", {".env": f"DB_PASSWORD={value}\n"})
+    model = ScriptedModel(text("Done."))
+    async with conversing(repo, model) as thread:
+        written = await thread.ask("memory.write", thread_id=thread.thread_id, text=f"Log in with {value}.")
+        assert written.error is None
+        await thread.send("Set it up")
+        shown = str([event.payload for event in await thread.events()])
+    (asked,) = (str(asked.messages) for asked in model.asked)
+    assert "Log in with [redacted]." in asked
+    assert value not in asked + shown
