@@ -1,10 +1,12 @@
 """A turn on a terminal: text as it comes, a line for each tool, and how it ended."""
 
+import os
 import sys
 from dataclasses import dataclass, field
 from typing import TextIO
 
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.markdown_style import MarkdownStyle
 from codeplane.surfaces.cli.pager import PATCH_COLOURS, paint
 from codeplane.surfaces.cli.terminal import escape_controls
 
@@ -26,6 +28,7 @@ class TurnView:
     failure: str = ""
     _segment: str = ""
     _printed: str = ""
+    _style: MarkdownStyle = field(default_factory=MarkdownStyle)
 
     def show(self, event: JsonObject) -> None:
         """Print one event."""
@@ -80,7 +83,7 @@ class TurnView:
     def _end_line(self) -> None:
         """Begin a new line after text that was not said to its end."""
         if self._printed and not self._printed.endswith("\n"):
-            self._write("\n")
+            self._end_text()
             self._printed += "\n"
 
     def _commit(self, text: str) -> None:
@@ -90,11 +93,19 @@ class TurnView:
             self._write(text)
         elif text.startswith(self._printed):
             self._write(text[len(self._printed) :])
-        self._write("\n")
+        self._end_text()
         self._printed = self._segment = ""
 
     def _write(self, text: str) -> None:
-        self.out.write(escape_controls(text) if self.out.isatty() else text)
+        if self.out.isatty():
+            text = escape_controls(text)
+            text = text if "NO_COLOR" in os.environ else self._style.take(text)
+        self.out.write(text)
+        self.out.flush()
+
+    def _end_text(self) -> None:
+        """End a text with its line, and every colour in it."""
+        self.out.write(f"{self._style.finish()}\n")
         self.out.flush()
 
     def _say(self, text: str, end: str = "\n", colour: str = "") -> None:
