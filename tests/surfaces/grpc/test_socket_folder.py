@@ -2,12 +2,13 @@
 
 import os
 import socket
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from codeplane.surfaces.grpc.socket_folder import remove_leftovers
+from codeplane.surfaces.grpc.socket_folder import remove_leftovers, socket_folder
 from tests.harness import Server, make_repo, start
 from tests.interaction.requirements import requirement
 
@@ -73,3 +74,20 @@ def test_only_what_is_this_accounts_and_dead_is_removed(place: Path) -> None:
         remove_leftovers(place)
         assert leftovers(place) == expected
     assert (elsewhere / "kept").exists() and (place / "codeplane-other").exists()
+
+
+def test_a_folder_that_another_start_removes_before_it_is_locked_is_made_anew(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, made = tempfile.mkdtemp, list[str]()
+
+    def make_and_lose(prefix: str, dir: Path) -> str:
+        made.append(make(prefix=prefix, dir=dir))
+        if len(made) == 1:
+            remove_leftovers(place)
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", make_and_lose)
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    with socket_folder(place / ("long" * 30)) as folder:
+        assert len(made) == 2 and folder == Path(made[1]) and folder.is_dir()

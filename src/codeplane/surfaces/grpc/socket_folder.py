@@ -62,7 +62,11 @@ def _create_locked(place: Path) -> tuple[Path, int]:
     """Create a folder and its lock, which the system releases when this process ends."""
     while True:
         made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
-        lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            lock = os.open(made, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            # Gone between the two, as below.
+            continue
         fcntl.flock(lock, fcntl.LOCK_EX)
         if made.is_dir():
             return made, lock

@@ -88,7 +88,7 @@ class ScheduleOperations:
     @operation("schedule.create", risk=Risk.WRITE, capability="spawn_agents")
     async def create(self, call: Call, request: CreateScheduleRequest) -> ScheduleDetails:
         """Have something run by the clock, also over restarts: by cron in a time zone, at an interval, or once."""
-        self._refuse_untrusted(call)
+        self._check_caller(call)
         goal = self._checked_goal(request.goal)
         schedule_id, now_ns = new_id("sch"), self._clock.now_ns()
         next_ns = _first_time(request.trigger_kind, request.trigger_spec, request.timezone, now_ns)
@@ -146,7 +146,7 @@ class ScheduleOperations:
     @operation("schedule.update", risk=Risk.WRITE, capability="spawn_agents")
     async def update(self, call: Call, request: UpdateScheduleRequest) -> ScheduleDetails:
         """Change a schedule: its times, its goal, its policies; enabled=false rests it."""
-        self._refuse_untrusted(call)
+        self._check_caller(call)
         for _ in range(_MAX_CONFLICTS):
             schedule = await self._schedule(call, request.schedule_id)
             changes = await self._changes(call, schedule, request.patch)
@@ -164,6 +164,7 @@ class ScheduleOperations:
     @operation("schedule.delete", risk=Risk.WRITE)
     async def delete(self, call: Call, request: ScheduleRequest) -> DeletedSchedule:
         """Delete a schedule; runs that have started go on, and its thread stays."""
+        self._check_caller(call)
         schedule = await self._schedule(call, request.schedule_id)
         draft = schedule_draft(
             schedule.schedule_id, SCHEDULE_DELETED, {"name": schedule.name}, actor=str(call.actor), call_id=call.call_id
@@ -174,7 +175,7 @@ class ScheduleOperations:
     @operation("schedule.run", risk=Risk.WRITE, capability="spawn_agents")
     async def run(self, call: Call, request: ScheduleRequest) -> StartedRun:
         """Run a schedule now, besides its times, also one that is disabled."""
-        self._refuse_untrusted(call)
+        self._check_caller(call)
         schedule = await self._schedule(call, request.schedule_id)
         self._check_creator(schedule)
         wakeup, run = await self._wakeups.run_now(schedule.schedule_id, by=str(call.actor))
@@ -272,8 +273,17 @@ class ScheduleOperations:
             )
         return thread.thread_id
 
-    def _refuse_untrusted(self, call: Call) -> None:
-        """Refuse callers that have read untrusted content: what it says would outlive their mark as a goal."""
+    def _check_caller(self, call: Call) -> None:
+        """Refuse work, which only proposes, and callers that have read untrusted content.
+
+        A goal outlives who wrote it: what a page says would go on by the clock, without the mark of its reader.
+        """
+        origin = call.caller.origin
+        if origin is not None and origin.work_id is not None:
+            raise PolicyDenied(
+                "turns, jobs and other work only propose changes of schedules",
+                hint=f"propose it: proposal_create kind=runtime operation={call.operation.name}",
+            )
         if self._has_read_untrusted(call):
             raise PolicyDenied(
                 "untrusted content was read, and a schedule would go on by it",
