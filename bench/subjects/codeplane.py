@@ -1,5 +1,6 @@
 """CodePlane: appends to the log, and whole steps through the conveyor."""
 
+import gc
 import time
 from collections.abc import Awaitable, Callable
 
@@ -31,6 +32,8 @@ async def _run(load: Load, make: Callable[[Plane], Step]) -> Sample:
         await as_tasks(load.callers, load.callers, step)
         await plane.log.flush()
         events, commits = counters.events, counters.commits
+        # As the server does once it is ready.
+        gc.freeze()
         with Stopwatch() as watch:
             latencies = await as_tasks(load.callers, load.steps, step)
         return Sample.of(watch, latencies, events=counters.events - events, commits=counters.commits - commits)
@@ -104,6 +107,8 @@ async def _run_work(load: Load) -> Sample:
         await plane.log.flush()
         counters = plane.log.counters
         events, commits = counters.events, counters.commits
+        # As the server does once it is ready.
+        gc.freeze()
         with Stopwatch() as watch:
             plane.work.start_engine(plane.conveyor)
             latencies = await _completed(plane, len(work_ids), each)

@@ -1,6 +1,7 @@
 """CodePlane's turns: a thread for each caller, a model in this process that wants five tools and then answers."""
 
 import asyncio
+import gc
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -110,6 +111,8 @@ async def _run_turns(load: Load) -> Sample:
         await plane.log.flush()
         counters = plane.log.counters
         events, commits = counters.events, counters.commits
+        # As the server does once it is ready.
+        gc.freeze()
         with Stopwatch() as watch:
             latencies = await as_tasks(load.callers, load.steps, turn)
         return Sample.of(watch, latencies, events=counters.events - events, commits=counters.commits - commits)

@@ -54,6 +54,8 @@ def test_a_forked_process_makes_other_ids() -> None:
 def test_a_derived_id_depends_on_its_parts_alone(parts: list[str]) -> None:
     assert derived_event_id(*parts) == derived_event_id(*parts)
     assert derived_event_id(*parts) != derived_event_id(*parts, "more")
+    namespace = uuid.UUID("8b0c7a5e-3f6d-5d1e-9c57-0d8b1d1f6a10")
+    assert derived_event_id(*parts) == str(uuid.uuid5(namespace, "\x1f".join(parts)))
 
 
 def test_a_digest_is_sha256() -> None:

@@ -2,10 +2,9 @@
 
 import os
 import time
-import uuid
-from hashlib import sha256
+from hashlib import sha1, sha256
 
-_NAMESPACE = uuid.UUID("8b0c7a5e-3f6d-5d1e-9c57-0d8b1d1f6a10")
+_NAMESPACE = bytes.fromhex("8b0c7a5e3f6d5d1e9c570d8b1d1f6a10")
 _BYTES, _POOLED = 10, 256
 
 
@@ -53,7 +52,10 @@ def _millisecond() -> str:
 
 def derived_event_id(*parts: str) -> str:
     """The same identifier for the same parts, so that a recovery that runs twice records once."""
-    return str(uuid.uuid5(_NAMESPACE, "\x1f".join(parts)))
+    # A UUIDv5; the library's own takes three times as long, and every step of work has some.
+    hashed = sha1(_NAMESPACE + "\x1f".join(parts).encode(), usedforsecurity=False).digest()
+    made = bytes((*hashed[:6], hashed[6] & 0x0F | 0x50, hashed[7], hashed[8] & 0x3F | 0x80, *hashed[9:16])).hex()
+    return f"{made[:8]}-{made[8:12]}-{made[12:16]}-{made[16:20]}-{made[20:]}"
 
 
 def digest(data: bytes) -> str:

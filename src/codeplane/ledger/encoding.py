@@ -25,11 +25,12 @@ class DraftEncoder:
         """
         drafts = with_thread_copies(drafts)
         try:
-            payloads = [dumps(draft.payload) for draft in drafts]
-            if not all(map(self._redactor.is_clean, payloads)):
+            encoded = _encode_payloads(drafts)
+            if not all(map(self._redactor.is_clean, encoded.values())):
                 # Before the write, because the tables are made from the payloads too.
                 drafts = [replace(draft, payload=self._without_secrets(draft.payload)) for draft in drafts]
-                payloads = [dumps(draft.payload) for draft in drafts]
+                encoded = _encode_payloads(drafts)
+            payloads = [encoded[id(draft.payload)] for draft in drafts]
         except (TypeError, ValueError, RecursionError) as error:
             raise MalformedRequest("an event's payload cannot be written as JSON") from error
         largest = max((_size(payload) for payload in payloads), default=0)
@@ -41,6 +42,12 @@ class DraftEncoder:
         redacted = self._redactor.json(payload)
         assert isinstance(redacted, dict)
         return redacted
+
+
+def _encode_payloads(drafts: Sequence[Draft]) -> dict[int, str]:
+    """The payloads as JSON by their identity: a copy for a thread has the payload of the event that it copies."""
+    payloads = {id(draft.payload): draft.payload for draft in drafts}
+    return {identity: dumps(payload) for identity, payload in payloads.items()}
 
 
 def _size(text: str) -> int:

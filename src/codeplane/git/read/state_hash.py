@@ -30,16 +30,16 @@ class StateHash:
 
     def __init__(self, *, root: Path, head: Callable[[], str | None], snapshot: Callable[[], Snapshot | None]) -> None:
         self._root = root
+        # Made once: twice a mutation, making paths would cost more than what is asked of them.
+        self._place = root / ".git"
+        self._files: dict[str, Path] = {}
         self._head = head
         self._snapshot = snapshot
         self._entries: tuple[_Stamp, str] | None = None
 
     async def state(self) -> tuple[str, str | None]:
         """Return the hash of the current state, and the commit of HEAD; None without git or without commits."""
-        try:
-            folder = str(git_dir_of(self._root))
-        except CodePlaneError:
-            folder = ""
+        folder = self._find_folder()
         index = await self._index(f"{folder}/index") if folder else ""
         snapshot, commit = self._snapshot(), self._head()
         files = f"{snapshot.state:x}" if snapshot is not None else ""
@@ -47,11 +47,20 @@ class StateHash:
         hexdigest = sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
         return hexdigest if snapshot is not None else f"{hexdigest}{WITHOUT_FILES}", commit
 
-    async def _index(self, file: str) -> str:
+    def _find_folder(self) -> str:
+        """The git folder; empty without one."""
+        try:
+            return str(self._place if self._place.is_dir() else git_dir_of(self._root))
+        except CodePlaneError:
+            return ""
+
+    async def _index(self, name: str) -> str:
+        if (file := self._files.get(name)) is None:
+            self._files = {name: (file := Path(name))}
         stamp = _stamp(file)
         if self._entries is None or self._entries[0] != stamp:
             # Read again only after git has written it, since a large index takes a while.
-            self._entries = (stamp, await asyncio.to_thread(self._hash_index, Path(file)))
+            self._entries = (stamp, await asyncio.to_thread(self._hash_index, file))
         return self._entries[1]
 
     def _hash_index(self, file: Path) -> str:
@@ -74,9 +83,9 @@ class StateHash:
         return [line.encode("utf-8", "surrogateescape") for line in lines]
 
 
-def _stamp(file: str) -> _Stamp:
+def _stamp(file: Path) -> _Stamp:
     try:
-        stat = Path(file).stat()
+        stat = file.stat()
     except OSError:
         return 0, 0, 0, 0
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino

@@ -124,7 +124,8 @@ class Attempt:
     def tokens(self) -> Tokens:
         """What it used; nothing where the provider refused or was not reached."""
         is_unanswered = not self._first_ns and self.status not in _PERHAPS_COUNTED
-        prompt_chars = 0 if is_unanswered else self.prompt.characters
+        is_counted = self.finished is not None and self.finished.input_tokens is not None
+        prompt_chars = 0 if is_unanswered or is_counted else self.prompt.characters
         return Tokens.of(self.finished, prompt_chars=prompt_chars, output_chars=self._output_chars)
 
     @property
