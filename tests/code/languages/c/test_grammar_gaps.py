@@ -112,3 +112,24 @@ async def test_names_of_the_standard_library_are_left_though_the_repository_spec
         assert result(done)["status"] == "applied"
     after = texts(root)
     assert "std::swap(a, b); return turned(part.size);" in after["lib/base.cc"]
+
+
+USED = {
+    "lib.h": (
+        "#define LIB_BEGIN_DETAIL_NAMESPACE namespace detail {\n#define LIB_END_DETAIL_NAMESPACE }\n"
+        "#define LIB_BEGIN_NAMESPACE namespace lib {\n#define LIB_END_NAMESPACE }\n"
+        "LIB_BEGIN_NAMESPACE\nnamespace detail { template <typename T> using sink = T*; }\n"
+        "LIB_BEGIN_DETAIL_NAMESPACE\n"
+        "template <typename T> void fill(T& buf) {\n  using detail::sink;\n  auto out = sink<T>(&buf);\n}\n"
+        "LIB_END_DETAIL_NAMESPACE\nLIB_END_NAMESPACE\n"
+    ),
+}
+
+
+async def test_a_using_declaration_is_renamed_as_what_it_brings(tmp_path: Path) -> None:
+    root = made(tmp_path, USED)
+    async with asking(root) as ask:
+        done = await ask("refactor.rename", symbol="lib.h:6:48", new_name="target", apply=True)
+        assert result(done)["status"] == "applied"
+    after = texts(root)["lib.h"]
+    assert "  using detail::target;\n" in after and "target<T>(&buf)" in after

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import tree_sitter
 
-from codeplane.code.entity import Bound, Meaning, Outside
+from codeplane.code.entity import Bound, Entity, Meaning, Outside
 from codeplane.code.languages.c.clashes import Clashes
 from codeplane.code.languages.c.classes import Body, Classes
 from codeplane.code.languages.c.declarations import TYPES, Declaration, Declarations
@@ -17,7 +17,7 @@ from codeplane.code.languages.c.places import heads_body, in_error, is_broken_pa
 from codeplane.code.languages.c.relatives import CRelatives
 from codeplane.code.languages.c.types import Type, Types, read_type_descriptor
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
-from codeplane.code.model import REASONS, Facts
+from codeplane.code.model import REASONS, Facts, Import
 
 Node = tree_sitter.Node
 _IMPORT, _PARAM = REASONS.index("IMPORT_ALIAS"), REASONS.index("PARAM")
@@ -161,6 +161,11 @@ class CNames(MemberResolver):
         same = [declaration for declaration in self._declarations.find_all(name) if declaration.space == space]
         types = [declaration for declaration in same if declaration.kind in TYPES]
         return self._of_declarations(types) if types and len(types) == len(same) else None
+
+    def resolve_import(self, path: str, facts: Facts, import_: Import) -> tuple[Entity, ...] | None:
+        """Return what `using a::name` brings; None for other imports."""
+        found = self._brought(path, facts, import_) if import_.kind == "cpp_using" else None
+        return found.entities if found is not None else None
 
     def relatives(self, member: Bound) -> Relatives:
         """Return what is renamed with a symbol: its other declarations, and what overrides it."""
@@ -397,12 +402,17 @@ class CNames(MemberResolver):
         """Return what `using a::name` brings."""
         for row in rows:
             if facts.bind_reason(row) == _IMPORT:
-                import_ = facts.imports[facts.bind_target(row)]
-                node = self._view.node(path, import_.imported_at, import_.imported_at + 1)
-                qualifiers = qualifiers_of(node) if node is not None else None
-                if node is not None and qualifiers:
-                    return self._resolve_qualified_name(path, facts, node, qualifiers, import_.imported)
+                found = self._brought(path, facts, facts.imports[facts.bind_target(row)])
+                if found is not None:
+                    return found
         return None
+
+    def _brought(self, path: str, facts: Facts, using: Import) -> Meaning | None:
+        node = self._view.node(path, using.imported_at, using.imported_at + 1)
+        qualifiers = qualifiers_of(node) if node is not None else None
+        if node is None or not qualifiers:
+            return None
+        return self._resolve_qualified_name(path, facts, node, qualifiers, using.imported)
 
     def _in_space(self, path: str, space: str, name: str) -> Meaning | None:
         """Return what a namespace has under a name, as far as a file sees it."""
