@@ -54,6 +54,12 @@ COMPLETE: dict[str, dict[str, str]] = {
         "fun go(box: Box, tree: Tree): Int = box.«grow»(1).width + tree.grow(2)\n\n"
         "fun more(box: Box?): Box? = box?.«grow»(2)\n\nfun within(box: Box): Box = with(box) { «grow»(3) }\n",
     },
+    "an extension that an object declares beside a function of its name": {
+        "Render.kt": "object Render {\n    fun «*render»(s: String) = StringBuilder().«render»(s).toString()\n\n"
+        '    fun all(out: Appendable) {\n        out.«render»("a")\n    }\n\n'
+        "    private fun <A : Appendable> A.«render»(s: String): A = this\n}\n",
+        "Use.kt": 'fun go(): String = Render.«render»("b")\n',
+    },
     "a property of a constructor, by name and copied": {
         "Point.kt": "data class Point(val «*left»: Int, val top: Int)\n",
         "Use.kt": "fun go(): Point {\n    val point = Point(«left» = 1, top = 2)\n    val (left, top) = point\n"

@@ -28,6 +28,7 @@ class KotlinLookup(ABC):
         self._view = view
         self._classes = classes
         self._tops: dict[str, list[tuple[str, Bound]]] = {}
+        self._extending: dict[str, tuple[Bound, ...]] = {}
 
     @abstractmethod
     def of(self, path: str, node: Node | None) -> Type | None:
@@ -255,7 +256,8 @@ class KotlinLookup(ABC):
         if facts is None:
             return None
         top = self.top(path, facts, name)
-        bounds = list(top.bounds) if top is not None else []
+        members = self._member_extensions(name)
+        bounds = [*(top.bounds if top is not None else ()), *members]
         doubtful = False
         fitting: list[Bound] = []
         for bound in bounds:
@@ -266,11 +268,34 @@ class KotlinLookup(ABC):
             ]
             if any(fit is not False for fit in fits):
                 fitting.append(bound)
-                doubtful = doubtful or True not in fits
+                is_near = bound not in members or (call is not None and self._is_in(path, facts, call, bound))
+                doubtful = doubtful or True not in fits or not is_near
         if not fitting:
             return None
         found = tuple(fitting)
         return Found(found, not doubtful and self.is_one(found))
+
+    def _member_extensions(self, name: str) -> tuple[Bound, ...]:
+        """Return the extensions of a name that classes declare, which are known wherever an instance is `this`."""
+        if name not in self._extending:
+            found = []
+            for path, position in self._view.find_definitions(name)[0]:
+                facts = self._view.facts(path) if is_kotlin(path) else None
+                definition = facts.definitions[position] if facts and position < len(facts.definitions) else None
+                if facts is None or definition is None or facts.scopes[definition.scope].kind != "class":
+                    continue
+                made = self._classes.declaration(path, definition)
+                if made is not None and made.child_by_field_name("receiver") is not None:
+                    found.append(Bound(path, definition.scope, name))
+            self._extending[name] = tuple(dict.fromkeys(found))
+        return self._extending[name]
+
+    def _is_in(self, path: str, facts: Facts, call: Node, member: Bound) -> bool:
+        """Whether a call stands in the class of a member."""
+        scope = facts.scope_at(call.start_byte) if member.file == path else -1
+        while scope >= 0 and scope != member.scope:
+            scope = facts.scopes[scope].parent
+        return scope == member.scope
 
     def _extends(self, bound: Bound, definition: Definition, of: Type | None) -> bool | None:
         """Whether a declaration is an extension of a type; None if that is not known."""
