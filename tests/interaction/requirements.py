@@ -237,6 +237,11 @@ REQUIREMENTS = (
         promise="JobsService over Connect, gRPC-Web and gRPC and in the Python client; WatchThread shows its states",
     ),
     Requirement(
+        id="JOB-06",
+        source="issue 21, design §10",
+        promise="jobs survive kills as they were: a thousand queued, five running, all end once, no edit is made twice",
+    ),
+    Requirement(
         id="TURN-01",
         source="003 §8.1, §8.8, design §10",
         promise="a turn asks the model and calls its tools through the door; all of it is one gap-free stream",

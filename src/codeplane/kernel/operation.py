@@ -163,6 +163,8 @@ class OperationMark:
     deprecated: str | None
     # For people alone, whatever others hold or are granted.
     people: bool = False
+    # Whether a call with a key does the same once however often it runs, so that one that was cut off may run again.
+    repeatable: bool = False
     # Whose account it acts with outside; None where that follows from who calls.
     identity: ToolIdentity | None = None
 
@@ -186,6 +188,7 @@ def operation(
     timeout_sec: float = 60.0,
     deprecated: str | None = None,
     people: bool = False,
+    repeatable: bool = False,
 ) -> Callable[[F], F]:
     """Mark a method as an operation; its type hints are the schema, an async generator is a stream."""
     mark = OperationMark(
@@ -197,6 +200,7 @@ def operation(
         timeout_sec=timeout_sec,
         deprecated=deprecated,
         people=people,
+        repeatable=repeatable,
     )
     return _attach(OperationMark.MARK, mark)
 

@@ -51,10 +51,13 @@ class LastRun:
         """Record the ends of calls and the changes that were put right; returns how many there were of each."""
         log, edits = self._foundation.log, self._edits
         trees = await asyncio.to_thread(RecoveredTree.all, self._foundation)
+        repeatable = {operation.name for operation in catalogue if operation.mark.repeatable}
         endings = [*(self._endings_in(tree, catalogue) for tree in trees), edits.endings(log, catalogue)]
 
         async def ending_of(call_id: str, operation: str, since_ns: int) -> Ending:
             """The ending of a call in the work tree that knows it, or else in the checkout."""
+            if operation in repeatable:
+                return Ending(state="not_done", reason="the same call with its key does it once")
             for known in endings[:-1]:
                 ending = await known.of(call_id, operation, since_ns)
                 if ending.state != "not_done":

@@ -83,7 +83,7 @@ def _end_payload(intent: JsonObject, ending: Ending) -> JsonObject:
     reason = f"; {ending.reason}" if ending.reason else ""
     error: CodePlaneError = OutcomeUnknown(f"the server ended while this call ran{reason}")
     if ending.state == "not_done":
-        error = Interrupted("the server ended while this call ran, and nothing of it was done")
+        error = Interrupted(f"the server ended while this call ran, and {ending.reason or 'nothing of it was done'}")
     return payload | {
         "executed": ending.state != "not_done",
         "status": error.name,

@@ -112,7 +112,7 @@ class JobOperations:
         self._redactor = redactor
         self._default_wall_time_sec = default_wall_time_sec
 
-    @operation("job.create", risk=Risk.WRITE, capability="spawn_agents")
+    @operation("job.create", risk=Risk.WRITE, capability="spawn_agents", repeatable=True)
     async def create(self, call: Call, request: CreateJobRequest) -> JobView:
         """Have a model work on a goal in the background; it goes on after a restart, only proposes what reaches
         outside, and its result comes back to the thread that asked. job_show says how far it is."""
