@@ -242,6 +242,11 @@ REQUIREMENTS = (
         promise="jobs survive kills as they were: a thousand queued, five running, all end once, no edit is made twice",
     ),
     Requirement(
+        id="JOB-07",
+        source="003 §10, issue 21",
+        promise="cpl jobs and the page Work show jobs, follow them live, and apply or discard what they changed",
+    ),
+    Requirement(
         id="TURN-01",
         source="003 §8.1, §8.8, design §10",
         promise="a turn asks the model and calls its tools through the door; all of it is one gap-free stream",

@@ -19,6 +19,7 @@ from codeplane.surfaces.cli.commands.down import down
 from codeplane.surfaces.cli.commands.grants import grants
 from codeplane.surfaces.cli.commands.index import index
 from codeplane.surfaces.cli.commands.init import init
+from codeplane.surfaces.cli.commands.jobs import jobs
 from codeplane.surfaces.cli.commands.log import log
 from codeplane.surfaces.cli.commands.mcp import mcp
 from codeplane.surfaces.cli.commands.models import models
@@ -73,6 +74,7 @@ app.add_typer(grants, name="grants")
 app.add_typer(policy, name="policy")
 app.add_typer(work, name="work")
 app.add_typer(schedules, name="schedules")
+app.add_typer(jobs, name="jobs")
 app.add_typer(models, name="models")
 app.add_typer(tools, name="tools")
 app.add_typer(artifacts, name="artifacts")
