@@ -17,6 +17,8 @@ from codeplane.adapters.model_settings import ModelSettings
 from codeplane.adapters.provider_keys import ProviderKeys
 from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.adapters.secret_aliases import SecretAliases
+from codeplane.adapters.tool_secrets import ToolSecrets, ToolTokens
+from codeplane.adapters.tool_settings import ToolSettings
 from codeplane.adapters.yaml_config import load_config
 from codeplane.code.facts.version import tables_version
 from codeplane.code.model import Definition, DynamicAccess, Export, Facts, Import, Scope, pack_facts, unpack_facts
@@ -716,3 +718,37 @@ def test_keys_of_model_providers(tmp_path: Path) -> None:
     written = (tmp_path / "model-keys.sealed").read_bytes()
     opened = SealedBytes(seal).open(written, "keys of model providers")
     assert json.loads(opened) == {"mine": "the key", "other": "another"}
+
+
+def test_servers_of_outside_tools(tmp_path: Path) -> None:
+    ToolSettings(tmp_path).add({"notes": {"command": "notes", "args": ["--fast"]}})
+    assert (tmp_path / "tools.yaml").read_text().splitlines()[1:] == [
+        "mcp:",
+        "  servers:",
+        "    notes:",
+        "      command: notes",
+        "      args:",
+        "      - --fast",
+    ]
+    workspace = Workspace(root=tmp_path / "repo")
+    loaded = load_config(workspace=workspace, user_config=tmp_path / "config.yaml", environ={}, overrides=())
+    assert loaded.config.mcp.servers["notes"].args == ("--fast",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "label"),
+    [
+        (ToolSecrets, "tool-secrets", "secrets of outside tools"),
+        (ToolTokens, "oauth-tokens", "oauth tokens of outside tools"),
+    ],
+)
+def test_secrets_of_outside_tools(
+    tmp_path: Path, kind: type[ToolSecrets] | type[ToolTokens], name: str, label: str
+) -> None:
+    seal = bytes(range(32))
+    (tmp_path / f"{name}.key").write_text(seal.hex())
+    (tmp_path / f"{name}.sealed").write_bytes(SealedBytes(seal).seal(b'{"notes": "kept"}', label))
+    assert kind(tmp_path).read() == {"notes": "kept"}
+    kind(tmp_path).store("other", "another")
+    opened = SealedBytes(seal).open((tmp_path / f"{name}.sealed").read_bytes(), label)
+    assert json.loads(opened) == {"notes": "kept", "other": "another"}

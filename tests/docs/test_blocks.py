@@ -19,7 +19,7 @@ pytestmark = requirement("DOCS-02")
 BLOCKS = [(document.name, block) for document in documents() for block in document.blocks()]
 
 # Settings that no file of a repository may have.
-_OWNERS = ("models:", "notifications:")
+_OWNERS = ("models:", "mcp:", "tools:", "notifications:")
 
 
 def of(language: str) -> list[object]:
@@ -31,7 +31,7 @@ def of(language: str) -> list[object]:
 def test_settings_are_taken(block: Block, tmp_path: Path) -> None:
     workspace = Workspace(root=tmp_path / "repo")
     home = tmp_path / "home"
-    # Models are taken from the owner's own file alone.
+    # Models and outside tools are taken from the owner's own file alone.
     file = home / ".config/codeplane/config.yaml" if block.text.startswith(_OWNERS) else workspace.config
     file.parent.mkdir(parents=True)
     file.write_text(block.text, encoding="utf-8")

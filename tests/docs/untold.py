@@ -10,6 +10,7 @@ NOT_RUN: Final = {
     "scip-python index . --project-name flask; echo $?": "another tool; its index is made by tests/refactor/scip",
     "cpl call scip.import path=index.scip exit_code=0": "needs that index; tests/refactor/scip imports one",
     "cpl call git.clone url=https://github.com/django/django branch=stable/5.2.x": "reaches another machine",
+    "cpl call thread.create toolset=core,notes": "needs that server; tests/work/tools has threads with servers",
     "cpl call web.open url=https://docs.example.org/guide format=markdown": "reaches another machine",
 }
 

@@ -49,6 +49,9 @@ async def _program_streams(
                         raise ToolAnswerRefused(f"{_MAX_GARBAGE} lines were no messages") from None
                     listener.problem(f"a line that is no message: {line[:100]!r}")
                     continue
+                if isinstance(message, types.JSONRPCRequest):
+                    # The library refuses them, since it was given nobody to ask.
+                    listener.problem(f"it asked for {message.method[:100]}, which is refused")
                 await to_session.send(SessionMessage(message))
             reason = await process.wait()
         except ToolAnswerRefused as error:

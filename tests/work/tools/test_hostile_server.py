@@ -147,6 +147,7 @@ async def no_answer_is_refused(opened: Plane, server: JsonObject) -> None:
 
 async def question_is_refused(opened: Plane, server: JsonObject) -> None:
     assert "not supported" in await owner(opened)
+    assert "which is refused" in str((await listed(opened, "bad"))["last_error"])
 
 
 async def endless_list_ends(opened: Plane, server: JsonObject) -> None:
@@ -229,7 +230,7 @@ async def test_a_trick_does_not_succeed(tmp_path: Path, trick: str) -> None:
 async def test_a_server_that_does_not_come_up_says_why_and_is_left_alone_after_some_attempts(
     tmp_path: Path, trick: str, reason: str
 ) -> None:
-    settings = ("tools.start_sec=1", "tools.restarts=2")
+    settings = ("tools.restarts=2", *(["tools.start_sec=1"] if trick == "never_starts" else []))
     async with tool_plane(tmp_path, {"bad": scripted(trick)}, *settings) as opened:
         while (now := await listed(opened, "bad"))["state"] != "failed":
             await asyncio.sleep(0.01)
