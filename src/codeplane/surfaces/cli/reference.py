@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args, get_origin
 
 import typer
 
@@ -82,6 +83,28 @@ def _settings() -> Iterator[str]:
             shown = [item.model_dump() for item in default] if _is_nested(default) else default
             yield f"| `{name}.{key}` | `{shown}` | {inner.description} |"
         yield ""
+        yield from _entries(section, name)
+
+
+def _entries(section: type[Section], prefix: str) -> Iterator[str]:
+    """The settings of what a list or a table of settings holds."""
+    for key, field in section.model_fields.items():
+        entry, place = _entry_section(field.annotation), f"{prefix}.{field.alias or key}"
+        if entry is None:
+            continue
+        place += ".NAME" if get_origin(field.annotation) is dict else ""
+        yield f"### {place}\n\n{entry.__doc__}\n\n| setting | default | meaning |\n|---|---|---|"
+        for name, inner in entry.model_fields.items():
+            default = "required" if inner.is_required() else f"`{inner.get_default(call_default_factory=True)}`"
+            yield f"| `{inner.alias or name}` | {default} | {inner.description} |"
+        yield ""
+        yield from _entries(entry, place)
+
+
+def _entry_section(annotation: object) -> type[Section] | None:
+    """The section that a list, table or optional setting is made of."""
+    found = [part for part in get_args(annotation) if isinstance(part, type) and issubclass(part, Section)]
+    return found[0] if found else None
 
 
 def _is_nested(default: object) -> bool:
