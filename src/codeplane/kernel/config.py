@@ -625,6 +625,12 @@ class PluginConfig(OutsideProgram):
         (), description="types of events that it is sent, of those it may see; as in call.*"
     )
 
+    @model_validator(mode="after")
+    def _is_program(self) -> "PluginConfig":
+        if not self.command:
+            raise ValueError("command has to be given")
+        return self
+
 
 _ServerName = Annotated[str, AfterValidator(_server_name)]
 

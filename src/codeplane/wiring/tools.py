@@ -19,7 +19,7 @@ from codeplane.disk.program_path import path_outside
 from codeplane.kernel.config import McpServerConfig, OutsideProgram, PluginConfig, ToolOverride
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.declared_operation import FAMILY
-from codeplane.kernel.errors import SandboxMissing, ToolServerUnavailable
+from codeplane.kernel.errors import ConfigInvalid, SandboxMissing, ToolServerUnavailable
 from codeplane.kernel.external_tool import ExternalTool
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, dumps
@@ -100,10 +100,12 @@ class ToolsWiring(PlaneWiring):
     def _specs(self, loaded: LoadedConfig) -> Mapping[str, ServerSpec]:
         servers = {name: self._mcp_spec(name, server, loaded) for name, server in loaded.config.mcp.servers.items()}
         plugins = {
-            name: self._plugin_spec(name, plugin, loaded)
-            for name, plugin in loaded.config.tools.plugins.items()
-            if name not in servers
+            name: self._plugin_spec(name, plugin, loaded) for name, plugin in loaded.config.tools.plugins.items()
         }
+        if both := sorted(servers.keys() & plugins.keys()):
+            raise ConfigInvalid(
+                f"mcp.servers and tools.plugins both have {both[0]!r}", hint="call one of them something else"
+            )
         return servers | plugins
 
     def _mcp_spec(self, name: str, server: McpServerConfig, loaded: LoadedConfig) -> ServerSpec:

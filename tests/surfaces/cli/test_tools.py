@@ -64,6 +64,14 @@ def test_a_server_that_does_not_come_up_exits_with_1_and_says_why(owner: Owner, 
     assert "'no-such-program-here' is not on PATH" in owner.type("tools", "test", "gone", code=1)
 
 
+def test_a_server_of_ours_that_cannot_take_a_change_over_says_so(owner: Owner, server: Server) -> None:
+    (owner.folder / "config.yaml").parent.mkdir(parents=True, exist_ok=True)
+    (owner.folder / "config.yaml").write_text("mcp: {servers: {notes: {}}}\n")
+    said = owner.type("tools", "add", "other", "--", "other-program")
+    assert "did not take it over" in said and "either command or url" in said
+    assert "has mcp.servers of its own, which count instead" in said
+
+
 def test_servers_of_other_clients_are_imported_with_their_secrets_sealed(owner: Owner, tmp_path: Path) -> None:
     theirs = tmp_path / "mcp.json"
     theirs.write_text(

@@ -160,3 +160,20 @@ def test_a_declaration_without_words_or_risk_is_refused(tmp_path: Path, tools: J
         load_config(
             workspace=Workspace(root=tmp_path), user_config=None, environ={}, overrides=(f"tools.plugins={given}",)
         )
+
+
+async def test_a_name_is_given_once(tmp_path: Path) -> None:
+    servers, plugins = dumps({"words": {"command": "x"}}), dumps({"words": plugin()})
+    with pytest.raises(ConfigInvalid, match="both have 'words'"):
+        async with plane(tmp_path, f"mcp.servers={servers}", f"tools.plugins={plugins}"):
+            raise AssertionError("it does not start")
+
+
+def test_a_plugin_has_a_program(tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid, match="command has to be given"):
+        load_config(
+            workspace=Workspace(root=tmp_path),
+            user_config=None,
+            environ={},
+            overrides=(f"tools.plugins={dumps({'words': {'tools': {}}})}",),
+        )

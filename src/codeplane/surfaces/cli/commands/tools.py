@@ -247,6 +247,9 @@ def _reload(test: str = "") -> None:
         return
     if find_server(workspace) is not None:
         with open_owner_client(workspace) as client:
-            client.call("tools.reload", {})
+            answers = [client.call("tools.reload", {})]
             if test:
-                client.call("tools.test", {"server": test})
+                answers.append(client.call("tools.test", {"server": test}))
+        for answer in answers:
+            if isinstance(error := answer.get("error"), dict):
+                print(f"warning: the running server did not take it over: {error['message']}", file=sys.stderr)
