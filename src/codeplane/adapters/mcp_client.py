@@ -158,16 +158,16 @@ class McpSession:
             )
         except MCPError as error:
             if error.code == types.CONNECTION_CLOSED:
-                raise ToolServerUnavailable(self._end_reason()) from error
+                raise ToolServerUnavailable("the server closed the connection") from None
             # Perhaps it has no such tool any more, or does not know us any more, which shows when it is asked.
             self._listener.tools_changed()
             # What it says is not ours, like all of its answers.
             return bounded_answer(f"{error.message} ({error.code})", self._config, is_error=True)
-        except (ValidationError, ValueError) as error:
-            raise ToolAnswerRefused(f"{tool} answered with something that is no result") from error
+        except (ValidationError, ValueError):
+            raise ToolAnswerRefused("the tool answered with something that is no result") from None
         if isinstance(result, types.InputRequiredResult):
             raise ToolAnswerRefused(
-                f"{tool} asked for input of a person or a model, which is not given to outside tools",
+                "the tool asked for input of a person or a model, which is not given to outside tools",
                 hint="call it with all that it needs in its arguments",
             )
         return bounded_answer(_text(result), self._config, is_error=bool(result.is_error))
@@ -186,9 +186,6 @@ class McpSession:
                     listener.tools_changed()
         except (ListenNotSupportedError, MCPError, SubscriptionLost, TimeoutError):
             return
-
-    def _end_reason(self) -> str:
-        return self._ended.result() if self._ended.done() else "the server closed the connection"
 
 
 def _import_library() -> None:

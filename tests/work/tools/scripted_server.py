@@ -77,6 +77,11 @@ class Server:
             return None
         if TRICK == "exits":
             os._exit(3)
+        if TRICK == "last_words":
+            print(INJECTION, file=sys.stderr, flush=True)
+            os._exit(3)
+        if TRICK == "odd_error":
+            return {"isError": True, **text(INJECTION)}
         if TRICK == "floods":
             write({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "x" * 20_000_000}})
         if TRICK == "floods_changes":

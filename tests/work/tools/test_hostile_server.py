@@ -103,6 +103,24 @@ async def exit_ends_the_call_and_the_server_comes_back(opened: Plane, server: Js
     assert (await ready(opened, "bad"))["state"] == "ready"
 
 
+async def last_words_reach_people_alone(opened: Plane, server: JsonObject) -> None:
+    result(await opened.conveyor.call("tools.trust", {"server": "bad"}, OWNER))
+    # An error is no answer that would be marked.
+    ended = await opened.conveyor.call(LOOK, {"text": "x"}, AGENT)
+    again = await opened.conveyor.call(LOOK, {"text": "y"}, AGENT)
+    assert ended.error is not None and INJECTION not in ended.to_json() + again.to_json()
+    while INJECTION not in str((await listed(opened, "bad"))["last_error"]):
+        await asyncio.sleep(0)
+
+
+async def errors_in_its_words_are_marked(opened: Plane, server: JsonObject) -> None:
+    result(await opened.conveyor.call("tools.trust", {"server": "bad"}, OWNER))
+    outcome = await opened.conveyor.call(LOOK, {"text": "x"}, AGENT)
+    assert result(outcome)["is_error"] is True and outcome.result is not None
+    assert outcome.result.text().startswith("the tool reports an error: ")
+    assert [event.payload["what"] for event in await events(opened) if event.type.startswith("content.")] == ["bad"]
+
+
 async def huge_line_ends_the_server(opened: Plane, server: JsonObject) -> None:
     assert await owner(opened) == "TOOL_SERVER_UNAVAILABLE"
     while "more than 4194304 bytes" not in str((await listed(opened, "bad"))["last_error"]):
@@ -193,6 +211,8 @@ TRICKS: dict[str, Check] = {
     "slow_output_schema": slow_patterns_are_not_run,
     "hangs": hanging_call_times_out,
     "exits": exit_ends_the_call_and_the_server_comes_back,
+    "last_words": last_words_reach_people_alone,
+    "odd_error": errors_in_its_words_are_marked,
     "floods": huge_line_ends_the_server,
     "floods_changes": flood_of_changes_is_merged,
     "big_answer": big_answer_is_cut_and_says_so,

@@ -66,9 +66,10 @@ def declare_tool(spec: ServerSpec, server: ToolServer, served: ServedTool) -> Op
     assessment = judged.assessment(spec.name, tool.name, is_confined=spec.connector.is_confined)
 
     async def handle(call: Call, arguments: JsonObject) -> DeclaredResult:
-        answer = await server.call(
-            tool.name, arguments, timeout_sec=spec.settings.timeout_sec, on_progress=call.progress
-        )
+        async def report(done: float, total: float | None, message: str | None) -> None:
+            await call.progress(done, total, escape_invisible(message)[:_MAX_LINE] if message else None)
+
+        answer = await server.call(tool.name, arguments, timeout_sec=spec.settings.timeout_sec, on_progress=report)
         return DeclaredResult(
             content=answer.text, source=spec.name, is_error=answer.is_error, cut_bytes=answer.cut_bytes
         )

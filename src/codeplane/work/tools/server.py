@@ -98,7 +98,8 @@ class ToolServer:
         session, ended = self._session, self._ended
         if session is None:
             raise ToolServerUnavailable(
-                f"{self.name} is not connected: {self.facts.error or self.facts.state}",
+                # Not why: those are the server's own words, and what an agent reads of it is marked.
+                f"{self.name} is not connected ({self.facts.state.replace('_', ' ')})",
                 hint=f"see cpl tools; then try it: cpl tools test {self.name}",
             )
         if self._running >= self._config.max_calls:
@@ -110,33 +111,31 @@ class ToolServer:
         ending = asyncio.ensure_future(ended.wait())
         try:
             await asyncio.wait({calling, ending}, timeout=timeout_sec, return_when=asyncio.FIRST_COMPLETED)
-            return self._answer(tool, calling, ended, timeout_sec)
+            return self._answer(calling, ended, timeout_sec)
         finally:
             self._running -= 1
             for task in (calling, ending):
                 task.cancel()
             await asyncio.wait({calling, ending}, timeout=_RELIST_SEC)
 
-    def _answer(
-        self, tool: str, calling: "asyncio.Future[ToolAnswer]", ended: asyncio.Event, timeout_sec: float
-    ) -> ToolAnswer:
+    def _answer(self, calling: "asyncio.Future[ToolAnswer]", ended: asyncio.Event, timeout_sec: float) -> ToolAnswer:
         if calling.done():
             self._timeouts = 0
             if calling.cancelled():
-                raise ToolServerUnavailable(f"{self.name} ended while {tool} ran")
+                raise ToolServerUnavailable(f"{self.name} ended during the call")
             error = calling.exception()
             if error is None:
                 return calling.result()
             if isinstance(error, CodePlaneError):
                 raise error
-            raise ToolAnswerRefused(f"{tool} of {self.name} failed: {type(error).__name__}") from error
+            raise ToolAnswerRefused(f"the answer of {self.name} could not be read: {type(error).__name__}") from None
         if ended.is_set():
-            raise ToolServerUnavailable(f"{self.name} ended while {tool} ran: {self.facts.error}")
+            raise ToolServerUnavailable(f"{self.name} ended during the call")
         self._timeouts += 1
         if self._timeouts >= _TIMEOUTS:
             self.problem(f"{_TIMEOUTS} calls in a row were not answered")
             self._restart.set()
-        raise ToolTimeout(f"{tool} of {self.name} did not answer within {timeout_sec:g} s")
+        raise ToolTimeout(f"{self.name} did not answer within {timeout_sec:g} s")
 
     def tools_changed(self) -> None:
         """The server says that its list is another one."""
