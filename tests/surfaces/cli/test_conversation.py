@@ -4,6 +4,8 @@ import io
 import json
 import os
 import pty
+import select
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
@@ -155,6 +157,65 @@ def at_terminal(*arguments: str, cwd: Path, typed: str) -> str:
 
 def _event(kind: str, **payload: object) -> JsonObject:
     return {"type": kind, "payload": payload}  # type: ignore[dict-item]  # plain JSON
+
+
+class Terminal:
+    """A person at a terminal who types when something is shown."""
+
+    def __init__(self, *arguments: str, cwd: Path) -> None:
+        self._keyboard, screen = pty.openpty()
+        self.process = subprocess.Popen([CPL, *arguments], cwd=cwd, stdin=screen, stdout=screen, stderr=screen)
+        os.close(screen)
+        self.shown = ""
+
+    def wait_for(self, text: str) -> None:
+        """Read until this is shown, after what was waited for before."""
+        while text not in self.shown:
+            assert select.select([self._keyboard], [], [], PATIENCE_SEC)[0], self.shown
+            self.shown += os.read(self._keyboard, 65_536).decode()
+        self.shown = self.shown.partition(text)[2]
+
+    def type(self, line: str) -> None:
+        os.write(self._keyboard, f"{line}\n".encode())
+
+    def close(self) -> None:
+        with suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait(PATIENCE_SEC)
+        os.close(self._keyboard)
+
+
+def test_a_person_approves_in_the_chat_and_stops_a_turn_with_ctrl_c(tmp_path: Path) -> None:
+    script = (
+        answer(openai_tool("c", "run_bash", {"command": "echo from the shell"})),
+        answer(openai_text("It is done.")),
+        hang(chunks(openai_chunk({"content": "Half of an answer"}))),
+    )
+    repo = make_repo(tmp_path / "repo")
+    with scripted_provider(*script) as provider:
+        server = start(repo, overrides=[providers(openai("local", provider.url))])
+        created = server.call("thread.create", toolset="core,run_bash")["result"]
+        assert isinstance(created, dict)
+        terminal = Terminal("chat", "--thread", str(created["thread_id"]), cwd=repo)
+        try:
+            terminal.wait_for("/help")
+            terminal.type("run it")
+            terminal.wait_for("run echo from the shell")
+            terminal.wait_for("[l]ater:")
+            terminal.type("y")
+            terminal.wait_for("from the shell")
+            terminal.wait_for("It is done.")
+            terminal.type("go on")
+            terminal.wait_for("Half of an")
+            terminal.process.send_signal(signal.SIGINT)
+            terminal.wait_for("stopped")
+            terminal.type("/cost")
+            terminal.wait_for("CANCELLED")
+            terminal.type("/quit")
+            assert terminal.process.wait(PATIENCE_SEC) == 0
+        finally:
+            terminal.close()
+            server.stop()
 
 
 def test_text_is_printed_once_however_it_comes() -> None:
