@@ -139,3 +139,21 @@ async def test_a_clock_that_was_years_ahead_does_not_silence_a_schedule(tmp_path
         await plane.pass_time(HOUR)
         assert len(await plane.history(schedule_id)) == 2
         assert await plane.is_rebuilt_equal()
+
+
+@requirement("SCHED-03")
+async def test_old_wake_ups_are_dropped_and_the_schedule_goes_on(tmp_path: Path) -> None:
+    async with scheduling(tmp_path, "retention.audit_days=2", "retention.messages_days=1") as plane:
+        schedule_id = await plane.create("0 9 * * *", overlap_policy="allow")
+        for _ in range(4):
+            await plane.pass_time(DAY)
+        assert len(await plane.history(schedule_id)) == 4
+        await plane.opened.retention.apply()
+        assert 0 < len(await plane.history(schedule_id)) < 4
+        # What it runs is never dropped, however long it rests.
+        await plane.pass_time(100 * DAY)
+        await plane.opened.retention.apply()
+        await plane.pass_time(DAY)
+        shown = await plane.show(schedule_id)
+        assert (shown["goal"], shown["enabled"], shown["runs"]) == ("look", True, 6)
+        assert await plane.is_rebuilt_equal()
