@@ -168,6 +168,7 @@ FOUND: dict[str, Callable[[Server], str]] = {
     ),
     "task": lambda server: "/dashboard/tasks/" + busiest_task(server),
     "work_item": lambda server: "/dashboard/work/" + rows(server, "work.list", "results")[0]["work_id"],
+    "schedule": lambda server: "/dashboard/schedules/" + rows(server, "schedule.list", "results")[0]["schedule_id"],
     "replay": lambda server: "/dashboard/ledger/replay/" + busiest_task(server),
     "run": lambda server: (
         "/dashboard/changes/tests/"
@@ -184,6 +185,7 @@ def play(server: Server, *, odd: bool = True) -> None:
     if odd:
         _run(markup_calls(server))
     background_work(server, title=f"Look around {EVIL}" if odd else "Look around before the release")
+    work_by_the_clock(server, name=f"Nightly {EVIL}" if odd else "Nightly tests")
 
 
 def background_work(server: Server, *, title: str) -> None:
@@ -196,6 +198,14 @@ def background_work(server: Server, *, title: str) -> None:
     for wanted in ({"title": title}, {"title": f"{title}, in parts", "max_steps": 1}):
         server.call("work.start", steps=steps, **wanted)
     until(lambda: all(item["state"] in ("COMPLETED", "WAITING") for item in rows(server, "work.list", "results")))
+
+
+def work_by_the_clock(server: Server, *, name: str) -> None:
+    """A schedule for every night, and one that rests."""
+    for wanted in ({"name": name, "trigger_spec": "0 3 * * *"}, {"name": "Hourly look", "trigger_spec": "0 * * * *"}):
+        goal = "Run the tests, and say which fail and since when"
+        asked: JsonObject = {"goal": goal, "trigger_kind": "cron", "enabled": wanted["name"] == name, **wanted}
+        assert "error" not in server.call("schedule.create", **asked)
 
 
 def look_again(server: Server) -> None:
