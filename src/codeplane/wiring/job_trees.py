@@ -20,7 +20,8 @@ from codeplane.wiring.trust import build_shell
 from codeplane.work.jobs.store import JobStore
 
 _MAX_KNOWN = 1024
-_READING = "read_files"
+_READING, _SPAWNING = "read_files", "spawn_agents"
+_CREATE_JOB = "job.create"
 _SHELL = frozenset({"run_bash", "shell.output", "shell.cancel"})
 # Branches, tags, stashes and remotes are the repository's, which the person shares with every work tree of it.
 _GIT_FAMILIES = frozenset({"git", "checkpoint"})
@@ -61,8 +62,14 @@ class JobWorkspaces:
     async def operation_of(self, job_id: str, operation: Operation) -> Operation:
         """The operation that a call of a job runs: that of its own work tree, if it has one.
 
-        PolicyDenied for what would change the person's checkout, or git's own records, which all work trees share.
+        PolicyDenied for what would change the person's checkout, or git's own records, which all work trees share, and
+        for starting work that is no job, which would not be held to that.
         """
+        if operation.mark.capability == _SPAWNING and operation.name != _CREATE_JOB:
+            raise PolicyDenied(
+                f"a job starts only jobs, so it cannot call {operation.name}",
+                hint="start a further job: job_create; or propose it: proposal_create",
+            )
         if operation.name not in self._served:
             return operation
         is_isolated = await self._is_isolated(job_id)

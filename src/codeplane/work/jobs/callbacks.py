@@ -67,9 +67,8 @@ class JobCallbacks:
 
     async def _report(self, job: Job, thread_id: str) -> None:
         await self._pass_on_marks(job.job_id, job.thread_id, thread_id)
-        # Whoever started it hears of its end: another job, or the assistant of a thread.
-        parent_id = job.item.parent_id
-        hosts = await self._jobs.select("j.job_id = ? AND j.thread_id = ?", (parent_id or "", thread_id))
+        # What a job started goes on as a job in every thread: a turn may do what no job may.
+        hosts = await self._jobs.select("j.job_id = ?", (job.item.parent_id or "",))
         with suppress(SequenceConflict, ThreadNotFound):
             # It was queued before a crash, or nobody is left to tell.
             await self.call_back(
