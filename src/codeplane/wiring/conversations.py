@@ -13,6 +13,7 @@ from codeplane.kernel.ports import Payloads
 from codeplane.kernel.redaction import Redactor
 from codeplane.vectors.token_count import TOKENIZER, count_tokens
 from codeplane.wiring.foundation import Foundation
+from codeplane.wiring.work_scope import work_scope
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.kind import WorkKind
 from codeplane.work.jobs.callbacks import JobCallbacks
@@ -166,7 +167,7 @@ class Conversations:
         self, conveyor: Conveyor, engine: WorkEngine, trees: JobTrees, lifecycle: TreeLifecycle
     ) -> tuple[object, ...]:
         """The operations on jobs and on what they changed."""
-        foundation, scope_of = self.foundation, conveyor.ports.authority.event_scope
+        foundation, scope_of = self.foundation, work_scope(conveyor.ports.authority.event_scope)
         access = JobAccess(log=foundation.log, store=self.jobs, scope_of=scope_of)
         jobs = JobOperations(
             queue=self.job_queue(engine),
@@ -186,7 +187,7 @@ class Conversations:
 
     def access(self, conveyor: Conveyor) -> ThreadAccess:
         """Which threads a caller may see."""
-        return ThreadAccess(self.store, conveyor.ports.authority.event_scope)
+        return ThreadAccess(self.store, work_scope(conveyor.ports.authority.event_scope))
 
     def job_callbacks(self, engine: WorkEngine) -> JobCallbacks:
         """What brings the ends of jobs back into the threads that started them."""

@@ -19,6 +19,7 @@ from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.repository import RepositoryWiring
 from codeplane.wiring.schedules import Schedules
 from codeplane.wiring.trust import TrustWiring
+from codeplane.wiring.work_scope import work_scope
 from codeplane.work.artifacts.operations import ArtifactOperations
 from codeplane.work.artifacts.store import ArtifactStore
 from codeplane.work.artifacts.table import ArtifactTable
@@ -131,7 +132,7 @@ class WorkWiring(PlaneWiring):
             cursors=foundation.cursors,
             config=foundation.config.work,
             redactor=foundation.redactor,
-            scope_of=conveyor.ports.authority.event_scope,
+            scope_of=work_scope(conveyor.ports.authority.event_scope),
             readable=conveyor.ports.authority.readable,
         )
         artifacts = ArtifactOperations(
@@ -150,7 +151,7 @@ class WorkWiring(PlaneWiring):
             redactor=foundation.redactor,
             skills=self._conversations.skills.source,
             read_own_file=partial(_read_own_file, foundation.workspace.home),
-            scope_of=conveyor.ports.authority.event_scope,
+            scope_of=work_scope(conveyor.ports.authority.event_scope),
             has_read_untrusted=lambda call: foundation.untrusted.mark_of_call(call) is not None,
             door=conveyor,
         )
