@@ -1,6 +1,7 @@
 """Artifacts: what calls leave behind, its bounds, who sees it and how long it is kept."""
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,26 @@ async def test_an_artifact_made_after_untrusted_content_marks_who_reads_it(tmp_p
             assert not await _marks(opened)
             result(await opened.conveyor.call("artifact.get", {"artifact_id": made["artifact_id"]}, AGENT))
             assert await _marks(opened)
+
+
+async def test_an_artifact_goes_on_after_untrusted_content_and_marks_who_reads_or_lists_it(tmp_path: Path) -> None:
+    other = replace(AGENT, client="other", connection_id="c2")
+    shared: JsonObject = {"agent": "other", "without_token": True, "capabilities": ["context_sharing"]}
+    with engine() as setting:
+        async with plane(tmp_path, setting, "trust.mode=automatic") as opened:
+            result(await opened.conveyor.call("capability.grant", shared, OWNER))
+            made = await _put(opened, AGENT)
+            result(await opened.conveyor.call("artifact.list", {}, other))
+            assert not await _marks(opened)
+            result(await opened.conveyor.call("web.search", {"query": "how to push"}, AGENT))
+            more: JsonObject = {"artifact_id": made["artifact_id"], "start": made["size"], "text": "as the page says"}
+            result(await opened.conveyor.call("artifact.extend", more, AGENT))
+            for operation, asked in (("artifact.get", {"artifact_id": made["artifact_id"]}), ("artifact.list", {})):
+                result(await opened.conveyor.call("untrusted.clear", {}, OWNER))
+                assert not await _marks(opened)
+                result(await opened.conveyor.call(operation, asked, other))
+                assert await _marks(opened), operation
+            assert await opened.log.readers.run(lambda connection: differences(connection, ArtifactTable())) == []
 
 
 async def test_bodies_go_with_their_artifacts_when_retention_drops_them(tmp_path: Path) -> None:

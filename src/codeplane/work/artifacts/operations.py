@@ -87,7 +87,6 @@ class ArtifactOperations:
             "name": request.name,
             "description": request.description,
             "media_type": media_type,
-            "untrusted": self._has_read_untrusted(call),
         }
         await self._add_part(call, target, CREATED, payload, data)
         return ArtifactView.of(await self._store.artifact(target.artifact_id))
@@ -156,6 +155,9 @@ class ArtifactOperations:
         page, following = found[: request.limit], None
         if len(found) > request.limit:
             following = self._cursors.issue(scope=name, state={"before": page[-1].position})
+        # Names and descriptions are words of who made them, as bodies are.
+        if theirs := next((one for one in page if one.untrusted and one.created_by != str(call.actor)), None):
+            await self._ingest(call, "artifact", theirs.artifact_id)
         return ArtifactPage(results=tuple(map(ArtifactView.of, page)), pagination=Pagination(next_cursor=following))
 
     @operation("artifact.delete", risk=Risk.WRITE)
@@ -176,6 +178,8 @@ class ArtifactOperations:
         owner = body_owner(target.thread_id)
         key = await self._store.put_body(owner, data)
         payload = {**payload, "payload_hash": key, "start": target.size, "size": len(data)}
+        # Asked for each part: what was read between two of them may be in the second.
+        payload["untrusted"] = self._has_read_untrusted(call)
         draft = _draft(call, kind, payload, target.artifact_id, target.thread_id)
         await self._log.append([draft], expect={draft.stream: target.parts})
         # Once more: a sweep may have taken it for an orphan before the event named it.

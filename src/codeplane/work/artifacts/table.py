@@ -19,7 +19,7 @@ class ArtifactTable:
     """Artifacts that have not been deleted, by themselves or by retention."""
 
     name: ClassVar[str] = "artifacts"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     tables: ClassVar[tuple[str, ...]] = ("artifacts", "artifact_parts")
     types: ClassVar[frozenset[str]] = frozenset({CREATED, EXTENDED, DELETED, RETENTION_APPLIED})
     schema: ClassVar[tuple[str, ...]] = (
@@ -60,8 +60,8 @@ class ArtifactTable:
             (artifact_id, start, size, body_owner(event.correlation.thread_id), str(payload["payload_hash"])),
         )
         tables.execute(
-            "UPDATE artifacts SET size = ?, updated_ns = ? WHERE artifact_id = ?",
-            (start + size, event.at_ns, artifact_id),
+            "UPDATE artifacts SET size = ?, updated_ns = ?, untrusted = max(untrusted, ?) WHERE artifact_id = ?",
+            (start + size, event.at_ns, int(bool(payload.get("untrusted"))), artifact_id),
         )
 
 
