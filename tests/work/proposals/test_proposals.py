@@ -1,11 +1,17 @@
 """Proposals: nothing takes effect before the owner applies it."""
 
+import asyncio
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from codeplane.kernel.errors import StorageFailed
+from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.projection import differences
+from codeplane.wiring.app import Plane
 from codeplane.work.proposals.table import ProposalTable
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, plane
@@ -92,3 +98,57 @@ async def test_agents_see_their_own_and_are_bounded(tmp_path: Path) -> None:
         assert refused(await opened.conveyor.call("proposal.close", rejected, AGENT)) == "POLICY_DENIED"
         assert result(await opened.conveyor.call("proposal.close", rejected, OWNER))["state"] == "REJECTED"
         result(await opened.conveyor.call("proposal.create", skill, AGENT))
+
+
+def _schedule() -> JsonObject:
+    wanted: JsonObject = {"name": "n", "goal": "look", "trigger_kind": "cron", "trigger_spec": "0 9 * * *"}
+    return {"kind": "runtime", "title": "Look daily", "operation": "schedule.create", "arguments": wanted}
+
+
+async def _count_schedules(opened: Plane) -> int:
+    listed = result(await opened.conveyor.call("schedule.list", {}, OWNER))["results"]
+    assert isinstance(listed, list)
+    return len(listed)
+
+
+async def test_a_proposed_call_is_made_once_by_two_at_once(tmp_path: Path) -> None:
+    async with plane(tmp_path) as opened:
+        made = result(await opened.conveyor.call("proposal.create", _schedule(), AGENT))
+        named: JsonObject = {"proposal_id": made["proposal_id"]}
+        outcomes = await asyncio.gather(*(opened.conveyor.call("proposal.apply", named, OWNER) for _ in range(3)))
+        assert len([outcome for outcome in outcomes if outcome.error is None]) == 1
+        assert await _count_schedules(opened) == 1
+
+
+async def test_a_proposed_call_that_was_made_before_a_crash_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with plane(tmp_path) as opened:
+        made = result(await opened.conveyor.call("proposal.create", _schedule(), AGENT))
+        named: JsonObject = {"proposal_id": made["proposal_id"]}
+        append = opened.log.append
+
+        async def stop_before_record(drafts: Sequence[Draft], **options: Any) -> Any:
+            if any(draft.type == "proposal.applied" for draft in drafts):
+                raise StorageFailed("the disk is gone")
+            return await append(drafts, **options)
+
+        monkeypatch.setattr(opened.log, "append", stop_before_record)
+        assert refused(await opened.conveyor.call("proposal.apply", named, OWNER)) == "STORAGE_FAILED"
+        monkeypatch.undo()
+        assert result(await opened.conveyor.call("proposal.apply", named, OWNER))["state"] == "APPLIED"
+        assert await _count_schedules(opened) == 1
+
+
+async def test_a_proposal_of_the_same_name_shows_no_file_of_the_owner_to_agents(tmp_path: Path) -> None:
+    async with plane(tmp_path) as opened:
+        mine = tmp_path / ".codeplane" / "policy" / "mine.rego"
+        mine.parent.mkdir(exist_ok=True)
+        mine.write_text("package codeplane.policy\n# what the owner thinks of this agent\n")
+        policy: JsonObject = {"kind": "policy", "title": "t", "name": "mine", "content": "package codeplane.policy\n"}
+        made = result(await opened.conveyor.call("proposal.create", policy, AGENT))
+        named: JsonObject = {"proposal_id": made["proposal_id"]}
+        agents = result(await opened.conveyor.call("proposal.show", named, AGENT))
+        assert "what the owner thinks" not in str(agents) and agents["content"] == policy["content"]
+        owners = result(await opened.conveyor.call("proposal.show", named, OWNER))
+        assert "-# what the owner thinks" in str(owners["diff"])

@@ -103,5 +103,5 @@ class WholeProposal(ProposalView):
 
     def text(self) -> str:
         untrusted = "\nwritten after untrusted content was read" if self.after_untrusted_content else ""
-        change = self.diff or f"{self.operation} {self.arguments}"
+        change = self.diff or self.content or f"{self.operation} {self.arguments}"
         return f"{super().text()}{untrusted}\n{self.rationale}\n\n{change}"

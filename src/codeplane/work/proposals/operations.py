@@ -68,6 +68,7 @@ class ProposalOperations:
         self._scope_of = scope_of
         self._has_read_untrusted = has_read_untrusted
         self._door = door
+        self._applying = asyncio.Lock()
 
     @operation("proposal.create", risk=Risk.WRITE)
     async def create(self, call: Call, request: CreateProposalRequest) -> ProposalView:
@@ -117,7 +118,8 @@ class ProposalOperations:
             reason=proposal.reason,
             target=proposal.target,
             content=proposal.content,
-            diff=await asyncio.to_thread(self._diff, proposal) if proposal.target else "",
+            # Files of `.codeplane/` are for people: a proposal of the same name would show them to who made it.
+            diff=await asyncio.to_thread(self._diff, proposal) if proposal.target and call.actor.is_person else "",
             operation=proposal.operation,
             arguments=proposal.arguments,
         )
@@ -132,10 +134,14 @@ class ProposalOperations:
                 f"{proposal.proposal_id} would write .codeplane/{proposal.target}, which no operation does",
                 hint=f"on this machine: cpl proposals apply {proposal.proposal_id}",
             )
-        outcome = await self._door.call(proposal.operation, proposal.arguments, call.caller)
-        if outcome.error is not None:
-            raise outcome.error
-        await self._append(call, proposal.proposal_id, PROPOSAL_APPLIED, {"call_id": outcome.meta.call_id})
+        async with self._applying:
+            # Of two at once, the second finds it decided; after a crash, the key finds what was done before it.
+            proposal = await self._open(call, proposal.proposal_id)
+            arguments = {**proposal.arguments, "idempotency_key": proposal.proposal_id}
+            outcome = await self._door.call(proposal.operation, arguments, call.caller)
+            if outcome.error is not None:
+                raise outcome.error
+            await self._append(call, proposal.proposal_id, PROPOSAL_APPLIED, {"call_id": outcome.meta.call_id})
         return ProposalView.of(await self._find(call, proposal.proposal_id))
 
     @operation("proposal.close", risk=Risk.WRITE, people=True)

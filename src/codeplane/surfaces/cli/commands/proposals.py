@@ -12,6 +12,7 @@ from codeplane.surfaces.cli.commands.call import ask, show
 from codeplane.surfaces.cli.embedded_client import EmbeddedClient
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace
 from codeplane.surfaces.cli.owner_client import OwnerClient, open_owner_client
+from codeplane.surfaces.cli.terminal import escape_controls
 
 proposals = typer.Typer(help="Skills, policies and other changes that agents propose.", invoke_without_command=True)
 
@@ -62,7 +63,8 @@ def apply(
         if not isinstance(proposal, dict):
             show(answer, as_json=as_json)
             return
-        print(answer.get("text"), file=sys.stderr)
+        # Standard error may be a terminal also where standard output is none.
+        print(escape_controls(str(answer.get("text"))), file=sys.stderr)
         if proposal["state"] != "OPEN":
             raise InvalidArgument(f"{proposal['proposal_id']} is {proposal['state']} already")
         if not yes and not (sys.stdin.isatty() and typer.confirm("Apply it?", default=False, err=True)):
