@@ -144,6 +144,7 @@ class TrustWiring(PlaneWiring):
             channels=_channels(config.notifications),
             repository=workspace.root.name,
             per_minute=config.notifications.per_minute,
+            redactor=foundation.outward,
             on_problem=lambda problem: self._logger.warning(f"a notification was not delivered: {problem}"),
         )
 

@@ -1,5 +1,6 @@
 """How a person is reached who does not look: by a command, by a webhook that they allowed, and not too often."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -57,6 +58,30 @@ async def test_agents_reach_out_a_few_times_an_hour(tmp_path: Path) -> None:
         result(await opened.conveyor.call("notification.reach_out", said, AGENT))
         listed = result(await opened.conveyor.call("notification.list", {"type": "PROACTIVE_REACH_OUT"}, OWNER))
         assert str(listed).count("the build is red") == 3
+
+
+async def test_no_more_get_through_when_many_reach_out_at_once(tmp_path: Path) -> None:
+    async with plane(tmp_path, "notifications.reach_outs_per_hour=2") as opened:
+        said: JsonObject = {"text": "the build is red"}
+        outcomes = await asyncio.gather(
+            *(opened.conveyor.call("notification.reach_out", said, AGENT) for _ in range(8))
+        )
+        assert len([outcome for outcome in outcomes if outcome.error is None]) == 2
+
+
+def test_a_webhook_is_not_sent_the_values_of_secrets_files(tmp_path: Path) -> None:
+    value = "blue-" + "horse-battery-71"
+    repo = make_repo(tmp_path / "repo", {"a.py": "x = 1\n"})
+    (repo / ".env").write_text(f"DB_PASSWORD={value}\n")
+    with _receiver(200) as (address, received):
+        running = start(repo, overrides=[f"notifications.webhook={address}"])
+        try:
+            running.call("notification.allow", address=address)
+            running.call("notification.reach_out", text=f"it is {value} now")
+            until(lambda: len(received) == 1)
+            assert value not in str(received) and "it is" in str(received[0]["summary"])
+        finally:
+            running.stop()
 
 
 async def test_a_rule_of_the_owner_can_forbid_it(tmp_path: Path) -> None:

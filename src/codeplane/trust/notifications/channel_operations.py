@@ -1,5 +1,7 @@
 """The operations on how a person is reached: `notification.reach_out` and those on channels."""
 
+import asyncio
+
 from pydantic import Field
 
 from codeplane.kernel.call import Call
@@ -72,10 +74,16 @@ class ChannelOperations:
         self._clock = clock
         self._delivery = delivery
         self._reach_outs_per_hour = reach_outs_per_hour
+        # Of several calls at once, each counts those before it.
+        self._counting = asyncio.Lock()
 
     @operation("notification.reach_out", risk=Risk.WRITE)
     async def reach_out(self, call: Call, request: ReachOutRequest) -> ReachedOut:
         """Tell the person something that they should know now. Use it seldom: a few an hour are let through."""
+        async with self._counting:
+            return await self._reach_out(call, request)
+
+    async def _reach_out(self, call: Call, request: ReachOutRequest) -> ReachedOut:
         since_ns = self._clock.now_ns() - _HOUR_NS
         ((cell,),) = await self._log.select(
             "SELECT count(*) FROM notifications WHERE resource_kind = 'thread' AND created_ns > ?", (since_ns,)

@@ -12,6 +12,7 @@ from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.notification_channel import DeliveryFailed, NotificationChannel
 from codeplane.kernel.ports import Ledger
+from codeplane.kernel.redaction import Redactor
 from codeplane.trust.notifications.table import KINDS, STREAM, notification_id
 
 WEBHOOK_ALLOWED, DELIVERY_FAILED = "notification.webhook_allowed", "notification.delivery_failed"
@@ -31,14 +32,19 @@ class NotificationDelivery:
         channels: Sequence[NotificationChannel],
         repository: str,
         per_minute: int,
+        redactor: Redactor,
         on_problem: Callable[[str], None],
     ) -> None:
-        """More than `per_minute` notifications are not sent, so that a loop of programs ends here."""
+        """More than `per_minute` notifications are not sent, so that a loop of programs ends here.
+
+        `redactor` is for what leaves this machine: a summary may quote what a person or a model wrote.
+        """
         self._log = log
         self._clock = clock
         self._channels = tuple(channels)
         self._repository = repository
         self._per_minute = per_minute
+        self._redactor = redactor
         self._on_problem = on_problem
         self._sent: deque[int] = deque()
         self._following: asyncio.Task[None] | None = None
@@ -121,7 +127,7 @@ class NotificationDelivery:
         return {
             "notification_id": notification_id(event),
             "type": kind,
-            "summary": str(event.payload.get("summary") or "")[:_SUMMARY],
+            "summary": self._redactor.text(str(event.payload.get("summary") or ""))[:_SUMMARY],
             "resource_kind": resource_kind,
             "resource_id": None if resource is None else str(resource),
             "created_at": rfc3339(event.at_ns),
