@@ -112,6 +112,7 @@ _PATTERNS = (
     (_BEFORE_NAME, rb"(?m:^)[A-Za-z_][\w \t*]*[ \t*]%s[ \t]+[A-Za-z_]\w*[ \t]*\(" % _MACRO),
     (_WORD_BEFORE_DECLARATION, rb"(?m:^)[a-z_]\w*[ \t]+[A-Za-z_][\w \t*]*[ \t*][A-Za-z_]\w*[ \t]*[(\[;=]"),
 )
+_ANY = b"|".join(beginning for _, beginning in _PATTERNS)
 _NOT_BLANK = re.compile(rb"[^\s]")
 
 
@@ -125,6 +126,8 @@ def blank_macros(text: bytes) -> bytes:
     text = close_gaps(text)
     if b"#" in text:
         text = without_inner_conditions(text)
+    if fast_pattern(_ANY).search(text) is None:
+        return text
     for pattern, beginning in _PATTERNS:
         text = _replace(pattern, fast_pattern(beginning), text)
     return text
