@@ -60,6 +60,12 @@ COMPLETE: dict[str, dict[str, str]] = {
         "    private fun <A : Appendable> A.«render»(s: String): A = this\n}\n",
         "Use.kt": 'fun go(): String = Render.«render»("b")\n',
     },
+    "a constant outside of classes, also as a default": {
+        "a/Json.kt": 'package a\n\nconst val «*UNSET» = "unset"\n\n'
+        "annotation class Json(\n    val name: String = «UNSET»,\n    val index: Int = 1\n)\n"
+        "fun Json.isSet() = this.name != «UNSET»\n",
+        "b/Use.kt": 'package b\n\nimport a.«UNSET»\n\nval c = "$«UNSET»" + «UNSET»\n',
+    },
     "a property of a constructor, by name and copied": {
         "Point.kt": "data class Point(val «*left»: Int, val top: Int)\n",
         "Use.kt": "fun go(): Point {\n    val point = Point(«left» = 1, top = 2)\n    val (left, top) = point\n"
@@ -228,3 +234,14 @@ async def test_what_declarations_do_not_decide_is_not_renamed_at_once(case: str,
         else:
             assert result(envelope)["status"] in ("needs_decision", "previewed")
     assert texts(root) == plain(files)
+
+
+@requirement("REF-40")
+async def test_a_constant_in_use_is_not_deleted_and_one_without_uses_is(tmp_path: Path) -> None:
+    files = {
+        "a/Json.kt": 'package a\n\nconst val UNSET = "unset"\nconst val SPARE = "spare"\n',
+        "a/Use.kt": "package a\n\nclass Json(val name: String = UNSET)\n",
+    }
+    async with asking(made(tmp_path, files)) as ask:
+        assert failed(await ask("refactor.delete", target="a/Json.kt:3:11", apply=True)) == "STILL_USED"
+        assert result(await ask("refactor.delete", target="a/Json.kt:4:11", apply=True))["status"] == "applied"

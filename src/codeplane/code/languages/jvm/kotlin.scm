@@ -15,11 +15,11 @@
 (enum_entry (simple_identifier) @name) @definition.enum_member
 (class_body (property_declaration (variable_declaration (simple_identifier) @name)) @definition.field)
 (enum_class_body (property_declaration (variable_declaration (simple_identifier) @name)) @definition.field)
-(class_parameter (binding_pattern_kind) (simple_identifier) @name) @definition.field
+(class_parameter (binding_pattern_kind) (simple_identifier) @name . ":") @definition.field
 [(control_structure_body) (for_statement) (catch_block) (when_entry) (when_expression)] @scope.block
 (try_expression (statements) @scope.block)
 
-(class_parameter (simple_identifier) @bind.param)
+(class_parameter (simple_identifier) @bind.param . ":")
 (parameter (simple_identifier) @bind.param)
 (type_parameter (type_identifier) @bind.param)
 (lambda_parameters (variable_declaration (simple_identifier) @bind.param))

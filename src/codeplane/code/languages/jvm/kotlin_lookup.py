@@ -14,7 +14,8 @@ from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import REASONS, Definition, Facts
 
 _PARAM, _LOCAL = REASONS.index("PARAM"), REASONS.index("LOCAL_ASSIGN")
-_CALLABLE = frozenset({"enum_member", "field", "function", "method", "object", "variable"})
+_TOP_LEVEL = frozenset({"constant", "function", "variable"})
+_CALLABLE = frozenset({"constant", "enum_member", "field", "function", "method", "object", "variable"})
 _FUNCTIONS = frozenset({"function", "method"})
 _BODIES = frozenset({"class_body", "enum_class_body"})
 _HEADS = frozenset({"delegation_specifier", "primary_constructor"})
@@ -241,7 +242,7 @@ class KotlinLookup(ABC):
                 if facts is None or position >= len(facts.definitions):
                     continue
                 definition = facts.definitions[position]
-                if definition.scope == 0 and definition.kind in ("function", "variable"):
+                if definition.scope == 0 and definition.kind in _TOP_LEVEL:
                     found.append((self._classes.package(path), Bound(path, 0, name)))
             self._tops[name] = found
         return tuple(dict.fromkeys(bound for where, bound in self._tops[name] if where == package))
