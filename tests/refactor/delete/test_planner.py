@@ -168,3 +168,21 @@ def test_a_function_of_c_goes_though_its_file_has_what_the_grammar_cannot_read(t
         for name in ("looks", "beside"):
             with pytest.raises((NotRefactorable, StillUsed)):
                 repo.plan(plan_delete, repo.target(name), force=False)
+
+
+EXPORTED = """class LIB_EXPORT Status {
+ public:
+  static Status ok() { return Status(); }
+  static Status spare() { return Status(); }
+};
+Status used() { return Status::ok(); }
+"""
+
+
+@requirement("REF-14")
+def test_a_member_of_a_class_behind_a_macro_goes(tmp_path: Path) -> None:
+    with repository(tmp_path, {"a.cc": EXPORTED}) as repo:
+        after = repo.after(repo.plan(plan_delete, repo.target("Status.spare"), force=False))
+        assert after["a.cc"] == EXPORTED.replace("  static Status spare() { return Status(); }\n", "")
+        with pytest.raises(StillUsed, match="ok"):
+            repo.plan(plan_delete, repo.target("Status.ok"), force=False)

@@ -5,6 +5,7 @@ from functools import cache
 
 import tree_sitter
 
+from codeplane.code.languages.registry import LANGUAGES
 from codeplane.refactor.move.span import line_end, line_start, past_newline
 
 _BLOCKS = frozenset(
@@ -64,7 +65,9 @@ _ABOVE = frozenset({"attribute_item", "block_comment", "line_comment"})
 
 def statement_around(text: bytes, grammar: str, at: int) -> InnerStatement | None:
     """Return the innermost statement or member around a place."""
-    node = parse(text, grammar).root_node.descendant_for_byte_range(at, at)
+    repair = LANGUAGES[grammar].source_repair if grammar in LANGUAGES else None
+    readable = repair.before_parsing(text) if repair is not None else text
+    node = parse(readable, grammar).root_node.descendant_for_byte_range(at, at)
     while node is not None and node.parent is not None and node.parent.type not in _BLOCKS:
         node = node.parent
     if node is None or node.parent is None:
