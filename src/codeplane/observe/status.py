@@ -122,6 +122,18 @@ def describe_policy_problems(policy: JsonValue) -> str:
     return f"{'; '.join(map(str, messages))}; see: cpl policy check" if messages else ""
 
 
+def describe_work(work: JsonValue) -> str:
+    """What goes on by itself, in one line; empty when nothing does."""
+    if not isinstance(work, dict):
+        return ""
+    counts = [f"{work[state]} {state}" for state in ("running", "queued", "waiting") if work.get(state)]
+    if not counts:
+        return ""
+    jobs = f" ({work['jobs']} of them jobs: cpl jobs)" if work.get("jobs") else ""
+    stays = "; the server stays up for it" if work.get("running") else ""
+    return f"{', '.join(counts)}{jobs}{stays}"
+
+
 def describe_schedules(schedules: JsonValue) -> str:
     """How many schedules are enabled, when the next one is due, and that they keep a server up; empty without any."""
     if not isinstance(schedules, dict):

@@ -25,7 +25,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Ledger
 from codeplane.work.items.item import WaitReason, WorkItem, WorkState
 from codeplane.work.items.kind import Door, Transition, WorkKind, WorkRun
-from codeplane.work.items.store import WorkStore
+from codeplane.work.items.store import CANDIDATES, WorkStore
 from codeplane.work.items.table import CANCELLED, FAILED, LEASED, RESUMED
 
 _ACTION_REJECTED = "action.rejected"
@@ -86,11 +86,14 @@ class WorkEngine:
         return self._door is not None
 
     async def state(self) -> JsonObject:
-        """How many items are in each state that has not ended, for `status`."""
+        """How many items are in each state that has not ended, and how many of them are jobs, for `status`."""
         rows = await self._log.select(
-            "SELECT state, count(*) FROM work_items WHERE state IN ('QUEUED', 'RUNNING', 'WAITING') GROUP BY state"
+            """SELECT state, count(*), sum(kind = 'job') FROM work_items
+               WHERE state IN ('QUEUED', 'RUNNING', 'WAITING') GROUP BY state"""
         )
-        return {str(state).lower(): int(str(count)) for state, count in rows}
+        state: JsonObject = {str(state).lower(): int(str(count)) for state, count, _ in rows}
+        jobs = sum(int(str(count)) for _, _, count in rows)
+        return {**state, **({"jobs": jobs} if jobs else {})}
 
     def start(self, door: Door) -> None:
         """Take up what was left behind and what comes; the calls of items go through `door`."""
@@ -207,15 +210,28 @@ class WorkEngine:
 
     async def _take_up(self) -> None:
         """Start the items that can run, by their priority, while there are places for their kind and for all."""
-        full = [name for name in self._kinds if not self._has_place(name)]
-        for item in await self._only_own(await self.store.list_candidates(full)):
-            if len(self._running) >= self._config.max_running:
+        full, skip = self._full_kinds(), 0
+        while True:
+            page = await self.store.list_candidates(full, skip=skip)
+            for item in await self._only_own(page):
+                if len(self._running) >= self._config.max_running:
+                    return
+                if item.work_id not in self._running and self._has_place(item.kind) and await self._is_due(item):
+                    self._start(item)
+            if len(page) < CANDIDATES:
                 return
-            if item.work_id not in self._running and self._has_place(item.kind) and await self._is_due(item):
-                task = asyncio.ensure_future(self._drive(item))
-                self._running[item.work_id] = task
-                self._places[item.kind] += 1
-                task.add_done_callback(partial(self._on_done, item))
+            # What is queued of a kind that is full by now need not be looked at.
+            before, full = full, self._full_kinds()
+            skip = skip + CANDIDATES if full == before else 0
+
+    def _full_kinds(self) -> list[str]:
+        return [name for name in self._kinds if not self._has_place(name)]
+
+    def _start(self, item: WorkItem) -> None:
+        task = asyncio.ensure_future(self._drive(item))
+        self._running[item.work_id] = task
+        self._places[item.kind] += 1
+        task.add_done_callback(partial(self._on_done, item))
 
     def _has_place(self, kind: str) -> bool:
         known = self._kinds.get(kind)

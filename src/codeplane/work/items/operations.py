@@ -154,7 +154,9 @@ class WorkOperations:
     async def show(self, call: Call, request: WorkRequest) -> WorkShown:
         """A work item: its state, what it waits for, its steps and what it started."""
         item = await self._load_visible(call, request.work_id)
-        data = await self._payloads.get(item.work_id, item.payload_hash)
+        # What turns and jobs have planned is shown by their threads.
+        has_steps = item.kind == StepList.name
+        data = await self._payloads.get(item.work_id, item.payload_hash) if has_steps else None
         steps = self._redactor.json(_steps(data)) if data is not None else []
         assert isinstance(steps, list)
         children = await self._engine.store.children(item.work_id)

@@ -16,6 +16,8 @@ from codeplane.work.items.table import CREATED
 
 _UNFINISHED = "state IN ('QUEUED', 'RUNNING', 'WAITING')"
 _MAX_DUE = 1000
+# Items are looked at by so many, since mostly the first few take all places.
+CANDIDATES = 50
 MAX_DESCENDANTS = 200
 _MAX_MESSAGE = 1000
 
@@ -84,12 +86,12 @@ class WorkStore:
         """The items that act for somebody, as the table has them, and have not ended; oldest first."""
         return await self.select(f"{_UNFINISHED} AND on_behalf_of = ? ORDER BY position LIMIT ?", (delegator, _MAX_DUE))
 
-    async def list_candidates(self, full: Sequence[str]) -> list[WorkItem]:
-        """The items that may be able to run now, in their order: none that is queued of a kind that is `full`."""
+    async def list_candidates(self, full: Sequence[str], *, skip: int = 0) -> list[WorkItem]:
+        """A page of the items that may be able to run now, in their order: none that is queued of a `full` kind."""
         return await self.select(
             """(state IN ('RUNNING', 'WAITING') OR (state = 'QUEUED' AND kind NOT IN (SELECT value FROM json_each(?))))
-               ORDER BY priority, position LIMIT ?""",
-            (dumps([*full]), _MAX_DUE),
+               ORDER BY priority, position LIMIT ? OFFSET ?""",
+            (dumps([*full]), CANDIDATES, skip),
         )
 
     async def children(self, work_id: str) -> list[WorkItem]:

@@ -148,6 +148,7 @@ def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, 
             *([("", str(problem))] if (problem := ledger.get("problem")) else []),
             *([("git", f"still runs for the last server: {left}")] if (left := _git_left(ledger)) else []),
             ("sessions", f"{session['open_sessions']} open"),
+            *([("work", work)] if (work := _describe_work(result)) else []),
             *([("schedules", schedules)] if (schedules := _describe_schedules(result)) else []),
             *([("approvals", waiting)] if waiting else []),
             *([("untrusted", untrusted)] if untrusted else []),
@@ -156,6 +157,12 @@ def _show_running(workspace: Workspace, facts: ServerFacts, result: JsonObject, 
             *([("changed", changed)] if (changed := _describe_settings(config)) else []),
         ]
     )
+
+
+def _describe_work(result: JsonObject) -> str:
+    from codeplane.observe.status import describe_work
+
+    return describe_work(result.get("work"))
 
 
 def _describe_schedules(result: JsonObject) -> str:
