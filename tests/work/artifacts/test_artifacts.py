@@ -11,6 +11,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.ledger.projection import differences
 from codeplane.wiring.app import Plane
 from codeplane.work.artifacts.table import ArtifactTable
+from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, ManualClock, plane
 from tests.trust.approvals.agent_calls import refused, result
@@ -26,12 +27,12 @@ async def _put(opened: Plane, caller: Caller = OWNER, **arguments: str) -> JsonO
     return result(await opened.conveyor.call("artifact.put", wanted, caller))
 
 
-async def _read(opened: Plane, artifact_id: JsonValue, *, max_bytes: int) -> list[JsonObject]:
+async def _read(opened: Plane, artifact_id: JsonValue, *, max_bytes: int, caller: Caller = OWNER) -> list[JsonObject]:
     """The parts of an artifact's body, as a client that follows next_offset gets them."""
     parts, offset = list[JsonObject](), 0
     while True:
         asked: JsonObject = {"artifact_id": artifact_id, "offset": offset, "max_bytes": max_bytes}
-        parts.append(result(await opened.conveyor.call("artifact.get", asked, OWNER)))
+        parts.append(result(await opened.conveyor.call("artifact.get", asked, caller)))
         if parts[-1]["next_offset"] is None:
             return parts
         offset = int(str(parts[-1]["next_offset"]))
@@ -150,6 +151,31 @@ async def test_an_artifact_made_after_untrusted_content_marks_who_reads_it(tmp_p
             assert not await _marks(opened)
             result(await opened.conveyor.call("artifact.get", {"artifact_id": made["artifact_id"]}, AGENT))
             assert await _marks(opened)
+
+
+@pytest.mark.parametrize("name", ["report.md", "report.bin"])
+async def test_an_agent_sees_no_value_of_a_secrets_file_in_pieces(tmp_path: Path, name: str) -> None:
+    value = "blue-" + "horse-battery-71"
+    repo = make_repo(tmp_path / "repo", {"a.py": "x = 1\n"})
+    (repo / ".env").write_text(f"DB_PASSWORD={value}\n")
+    shared: JsonObject = {"agent": "agent", "without_token": True, "capabilities": ["context_sharing"]}
+    async with plane(repo) as opened:
+        result(await opened.conveyor.call("capability.grant", shared, OWNER))
+        made = await _put(opened, name=name, text=f"before {value} after")
+
+        async def read(caller: Caller) -> str:
+            parts = await _read(opened, made["artifact_id"], max_bytes=4, caller=caller)
+            bodies = [
+                str(part["body"]).encode()
+                if part["body"] is not None
+                else base64.b64decode(str(part["content_base64"]))
+                for part in parts
+            ]
+            return b"".join(bodies).decode()
+
+        assert await read(OWNER) == f"before {value} after"
+        seen = await read(AGENT)
+        assert seen.startswith("before ") and seen.endswith(" after") and "horse" not in seen
 
 
 async def test_an_artifact_goes_on_after_untrusted_content_and_marks_who_reads_or_lists_it(tmp_path: Path) -> None:

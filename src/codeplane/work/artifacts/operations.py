@@ -122,16 +122,22 @@ class ArtifactOperations:
         if artifact.untrusted:
             await self._ingest(call, "artifact", artifact.artifact_id)
         end = min(artifact.size, request.offset + request.max_bytes)
-        data = await self._store.body(artifact, request.offset, end)
-        following = end if end < artifact.size else None
-        view = ArtifactView.of(artifact).model_dump()
+        # What is around the part is looked at too: a secret is not seen in pieces.
+        margin = call.secrets_margin()
+        first = max(0, request.offset - margin)
+        around = await self._store.body(artifact, first, min(artifact.size, end + margin))
+        begin, view = request.offset - first, ArtifactView.of(artifact).model_dump()
+        data = around[begin : end - first]
         if artifact.is_text:
-            letters = data if following is None else _cut_at_letter(data)
+            letters = data if end == artifact.size else _cut_at_letter(data)
+            following = request.offset + len(letters) if request.offset + len(letters) < artifact.size else None
             with suppress(UnicodeDecodeError):
-                body = letters.decode()
-                following = following if len(letters) == len(data) else request.offset + len(letters)
+                letters.decode()
+                body = call.part(around, begin, begin + len(letters)).decode()
                 return ArtifactBody(**view, body=body, next_offset=following)
-        return ArtifactBody(**view, content_base64=base64.b64encode(data).decode(), next_offset=following)
+        shown = call.part(around, begin, begin + len(data))
+        following = end if end < artifact.size else None
+        return ArtifactBody(**view, content_base64=base64.b64encode(shown).decode(), next_offset=following)
 
     @operation("artifact.list", risk=Risk.READ)
     async def list(self, call: Call, request: ListArtifactsRequest) -> ArtifactPage:
