@@ -15,11 +15,13 @@ from codeplane.kernel.plural import plural
 API_VERSION = "1.0.0"
 _MAX_CONTEXTS = 5
 
-Section = Literal["daemon", "index", "contexts", "session", "indexers", "config", "ledger", "policy", "schedules"]
+Section = Literal[
+    "daemon", "index", "contexts", "session", "indexers", "config", "ledger", "policy", "work", "schedules"
+]
 
 
 _SECTIONS: tuple[Section, ...] = (
-    *("daemon", "ledger", "session", "config", "index", "contexts", "indexers", "policy", "schedules"),
+    *("daemon", "ledger", "session", "config", "index", "contexts", "indexers", "policy", "work", "schedules"),
 )
 
 
@@ -41,6 +43,7 @@ class StatusResult(Result):
     session: JsonObject | None = None
     config: JsonObject | None = None
     policy: JsonObject | None = None
+    work: JsonObject | None = None
     schedules: JsonObject | None = None
     unavailable: tuple[str, ...] = ()
 
@@ -72,6 +75,8 @@ class StatusResult(Result):
             lines.append(f"settings: {description}")
         if description := describe_policy_problems(self.policy):
             lines.append(f"policy: {description}")
+        if description := describe_work(self.work):
+            lines.append(f"work: {description}")
         if description := describe_schedules(self.schedules):
             lines.append(f"schedules: {description}")
         if self.unavailable:
