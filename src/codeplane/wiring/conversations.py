@@ -181,6 +181,7 @@ class Conversations:
             cursors=foundation.cursors,
             redactor=foundation.outward,
             default_wall_time_sec=foundation.config.jobs.max_wall_time_sec,
+            pass_marks=foundation.untrusted.pass_to_work,
         )
         changes = JobTreeOperations(access=access, jobs=self.jobs, trees=trees, lifecycle=lifecycle)
         return jobs, changes

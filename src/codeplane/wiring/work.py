@@ -134,6 +134,7 @@ class WorkWiring(PlaneWiring):
             redactor=foundation.redactor,
             scope_of=work_scope(conveyor.ports.authority.event_scope),
             readable=conveyor.ports.authority.readable,
+            pass_marks=foundation.untrusted.pass_to_work,
         )
         artifacts = ArtifactOperations(
             store=self._artifacts,

@@ -123,10 +123,19 @@ class UntrustedMarks:
 
     async def pass_on(self, log: EventLog, work_id: str, *, from_thread: str, to_thread: str) -> None:
         """Mark a thread that is given what a marked work item, or the thread that it ran in, has read."""
+        await self._pass_on(log, [f"{WORK}{work_id}", f"{THREAD}{from_thread}"], f"{THREAD}{to_thread}")
+
+    async def pass_to_work(self, call: Call, work_id: str) -> None:
+        """Mark a work item that a call starts, where a mark covers the call: its goal may be what a page wants."""
+        if (mark := self.mark_of_call(call)) is not None:
+            await self._pass_on(call.log, [mark.subject], f"{WORK}{work_id}")
+
+    async def _pass_on(self, log: EventLog, sources: Iterable[str], subject: str) -> None:
+        """Mark a subject as the first of the sources that has a mark."""
+        sources = tuple(sources)
         for _ in range(_MAX_CONFLICTS):
             async with self._changing:
-                mark = self._marks.get(f"{WORK}{work_id}") or self._marks.get(f"{THREAD}{from_thread}")
-                subject = f"{THREAD}{to_thread}"
+                mark = self._first(sources)
                 if mark is None or subject in self._marks:
                     return
                 facts: JsonObject = {

@@ -2,14 +2,18 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypeAlias
 
 from codeplane.kernel.actor import Actor, Caller
+from codeplane.kernel.call import Call
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.operation import Request, Result
 from codeplane.work.items.item import WorkItem
+
+# Marks a work item that a call is about to start as the call is marked, by what untrusted content was read.
+PassMarks: TypeAlias = Callable[[Call, str], Awaitable[None]]
 
 
 class Door(Protocol):

@@ -22,6 +22,7 @@ from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.item import Priority, WorkItem, WorkLimits, delegator, work_stream
+from codeplane.work.items.kind import PassMarks
 from codeplane.work.items.models import (
     CancelRequest,
     ListRequest,
@@ -56,8 +57,10 @@ class WorkOperations:
         redactor: Redactor,
         scope_of: ScopeOf,
         readable: Readable,
+        pass_marks: PassMarks,
     ) -> None:
         """`scope_of` and `readable` say which items a caller may see: by who made them, and by the rules."""
+        self._pass_marks = pass_marks
         self._engine = engine
         self._log = log
         self._payloads = payloads
@@ -82,6 +85,7 @@ class WorkOperations:
         ]
         origin = call.caller.origin
         payload_hash = await self._payloads.put(work_id, canonical(steps))
+        await self._pass_marks(call, work_id)
         item = await self._engine.store.create(
             work_id=work_id,
             kind=StepList.name,

@@ -22,6 +22,7 @@ from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.item import WaitReason, WorkState, delegator
+from codeplane.work.items.kind import PassMarks
 from codeplane.work.jobs.job import Job, JobStatus
 from codeplane.work.jobs.models import (
     MAX_GOAL_BYTES,
@@ -99,6 +100,7 @@ class JobOperations:
         cursors: Cursors,
         redactor: Redactor,
         default_wall_time_sec: float,
+        pass_marks: PassMarks,
     ) -> None:
         self._queue = queue
         self._store = store
@@ -111,6 +113,7 @@ class JobOperations:
         self._cursors = cursors
         self._redactor = redactor
         self._default_wall_time_sec = default_wall_time_sec
+        self._pass_marks = pass_marks
 
     @operation("job.create", risk=Risk.WRITE, capability="spawn_agents", repeatable=True)
     async def create(self, call: Call, request: CreateJobRequest) -> JobView:
@@ -119,6 +122,7 @@ class JobOperations:
         new = await self._new_job(call, request)
         if await self._queue.find(new.job_id) is None:
             await self._limits.check(new.parent_id)
+            await self._pass_marks(call, new.job_id)
         job = await self._store.get(await self._queue.add(new), whole=True)
         if job.goal != new.goal:
             raise IdempotencyConflict(
