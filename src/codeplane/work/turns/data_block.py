@@ -1,0 +1,10 @@
+"""Words of others in what a model is told, between marks that they cannot end."""
+
+import re
+
+_END = re.compile(r"<(?=\s*/\s*data\b)", re.IGNORECASE)
+
+
+def data_block(text: str) -> str:
+    """The text between `<data>` and `</data>`; an end that it holds itself is written as `&lt;/data`."""
+    return f"<data>\n{_END.sub('&lt;', text)}\n</data>"
