@@ -142,7 +142,9 @@ async def test_a_job_ends_with_whom_it_acts_for(tmp_path: Path) -> None:
     async with job_plane(tmp_path, ScriptedModel([never, *text("Late.")]), MAY_SPAWN) as jobs:
         issued = result(
             await jobs.ask(
-                "agent.token", agent="helper", capabilities=["read_files", "streaming_tasks", "spawn_agents"]
+                "agent.token",
+                agent="helper",
+                capabilities=["read_files", "execute_tools", "streaming_tasks", "spawn_agents"],
             )
         )
         caller = Caller(surface="mcp", client="helper", connection_id="c9", token=str(issued["token"]))
