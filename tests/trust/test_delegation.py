@@ -106,7 +106,12 @@ async def test_no_mode_list_or_rule_lets_a_job_reach_out(tmp_path: Path, lifting
     async with plane(tmp_path, *settings, operations=[ops]) as opened:
         asked = await step(opened, acting(JOB, OWNER), "fixture.send", text="x")
         assert refused(asked) == "APPROVAL_PENDING" and ops.ran == []
-        assert "a job only proposes" in str((await shown(opened, action_of(asked)))["reasons"])
+        assert "only proposes what reaches other machines" in str((await shown(opened, action_of(asked)))["reasons"])
+        # A turn that nobody sent, such as a heartbeat, is held like a job.
+        attended = acting(ASSISTANT, OWNER)
+        assert attended.origin is not None
+        unattended = replace(attended, origin=replace(attended.origin, is_unattended=True))
+        assert refused(await step(opened, unattended, "fixture.send", text="y")) == "APPROVAL_PENDING" and ops.ran == []
         # The twin: an assistant that acts for the same person is let through by it.
         assert (await step(opened, acting(ASSISTANT, OWNER), "fixture.send", text="x")).error is None
         explained = await decide(opened, "policy.explain", operation="fixture.send", actor="job")

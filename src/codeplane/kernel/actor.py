@@ -62,6 +62,8 @@ class Origin:
     on_behalf_of: Actor | None = None
     namespace: str | None = None
     node: str | None = None
+    # Whether it began by itself, with nobody who waits for it.
+    is_unattended: bool = False
 
     def to_json(self) -> JsonObject:
         """The origin as records keep it and rules see it; what is not known is left out."""
@@ -76,6 +78,7 @@ class Origin:
             "on_behalf_of": None if delegator is None else delegator.to_json(),
             "namespace": self.namespace,
             "node": self.node,
+            "is_unattended": self.is_unattended or None,
         }
         return {name: value for name, value in values.items() if value is not None}
 
@@ -93,6 +96,7 @@ class Origin:
             on_behalf_of=Actor.from_json(delegator) if isinstance(delegator, dict) else None,
             namespace=_text(values, "namespace"),
             node=_text(values, "node"),
+            is_unattended=values.get("is_unattended") is True,
         )
 
 

@@ -78,7 +78,7 @@ class CallAuthority:
             # It is recorded.
             decision = replace(decision, policy_id=self._policy.version)
         # Last, and no rules: no policy or setting can lift them.
-        decision = hold_job_to_proposals(decision, call.actor, assessment)
+        decision = hold_job_to_proposals(decision, call.actor, assessment, call.caller.origin)
         if (mark := self._untrusted.mark_of_call(call)) is not None:
             decision = await self._rule.apply(decision, call.operation, assessment, mark)
         return replace(decision, hint=_hint(call, decision)) if decision.hint else decision

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from codeplane.kernel.actor import Actor, ActorKind, Caller
+from codeplane.kernel.actor import Actor, ActorKind, Caller, Origin
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CapabilityDenied
 from codeplane.kernel.operation import Assessment
@@ -15,7 +15,7 @@ from codeplane.trust.capabilities.grants import Grants
 _DELEGATES = frozenset({ActorKind.JOB, ActorKind.ASSISTANT})
 _BY_STRICTNESS: tuple[ApprovalMode | None, ...] = (None, "automatic", "trust", "always")
 JOB_RULE = "jobs"
-JOB_REASON = "a job only proposes what reaches other machines"
+JOB_REASON = "what runs by itself only proposes what reaches other machines"
 
 
 class Delegation:
@@ -64,9 +64,15 @@ class Delegation:
         return self._token_rights(Caller(surface="delegation", actor=delegator))
 
 
-def hold_job_to_proposals(decision: Decision, actor: Actor, assessment: Assessment) -> Decision:
-    """Make a person decide what a job sends to other machines; no rule or setting lifts it, a denial stays one."""
-    if actor.kind is not ActorKind.JOB or not assessment.outward or decision.verdict is Verdict.DENY:
+def hold_job_to_proposals(
+    decision: Decision, actor: Actor, assessment: Assessment, origin: Origin | None = None
+) -> Decision:
+    """Make a person decide what a job, or a turn that began by itself, sends to other machines.
+
+    No rule or setting lifts it; a denial stays one.
+    """
+    is_unattended = actor.kind is ActorKind.JOB or (origin is not None and origin.is_unattended)
+    if not is_unattended or not assessment.outward or decision.verdict is Verdict.DENY:
         return decision
     # The reasons of an `allow` are not reasons to ask.
     reasons = decision.reasons if decision.verdict is Verdict.ASK else ()

@@ -9,7 +9,7 @@ from codeplane.work.turns.heartbeat import SILENCE, is_silent
 from tests.interaction.requirements import requirement
 from tests.trust.approvals.agent_calls import result
 from tests.work.schedules.scheduling import Scheduling, scheduling
-from tests.work.turns.scripted_model import ScriptedModel, text
+from tests.work.turns.scripted_model import ScriptedModel, finish, text, tool
 
 pytestmark = requirement("SCHED-05")
 
@@ -61,6 +61,20 @@ async def test_a_heartbeat_with_nothing_to_report_notifies_nobody_and_is_folded_
         await _turn(plane, schedule_id)
         assert await _notifications(plane) == ["The build is red."]
         assert result(await plane.ask("thread.show", thread_id=thread_id))["updated_at"] != before
+
+
+async def test_rules_see_that_nobody_attends_a_heartbeat(tmp_path: Path) -> None:
+    conditions = 'input.operation.name == "search"\n\tinput.context.origin.is_unattended'
+    rule = f'deny contains "nobody looks" if {{\n\t{conditions}\n}}\n'
+    (tmp_path / ".codeplane/policy").mkdir(parents=True)
+    (tmp_path / ".codeplane/policy/quiet.rego").write_text(f"package codeplane.policy\n\n{rule}")
+    model = ScriptedModel([tool("search", query="red"), finish()], text(SILENCE))
+    async with scheduling(tmp_path, model=model) as plane:
+        schedule_id = await plane.create("PT1H", "interval", heartbeat=True)
+        await plane.pass_time(HOUR)
+        await _turn(plane, schedule_id)
+        (finished,) = await plane.events("tool.finished")
+        assert finished.payload["status"] == "POLICY_DENIED"
 
 
 async def test_a_heartbeat_that_fails_says_so(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from codeplane.work.models.schema import MessagePart
 from codeplane.work.threads.events import thread_draft
 from codeplane.work.threads.thread import Turn
 from codeplane.work.turns.budget import TurnBudget
+from codeplane.work.turns.heartbeat import HEARTBEAT
 from codeplane.work.turns.plan import TurnPlan
 from codeplane.work.turns.tool_step import Toolbox
 from codeplane.work.turns.transcript import Transcript
@@ -65,6 +66,7 @@ class TurnRun:
             tool_call_id=tool_call_id,
             on_behalf_of=self.item.on_behalf_of,
             node=self.work.node,
+            is_unattended=self.turn.trigger_type == HEARTBEAT,
         )
         self.steps += 1
         return Caller(
