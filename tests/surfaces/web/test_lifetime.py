@@ -14,7 +14,7 @@ EMPTY = {
     "/dashboard": "cpl init",
     "/dashboard/approvals": "cpl policy show",
     "/dashboard/tasks?state=CLOSED_FAILED": "cpl init",
-    "/dashboard/work": "cpl work start status map_repo",
+    "/dashboard/work": "cpl jobs create",
     "/dashboard/work?state=FAILED": "No work is failed",
     "/dashboard/changes": "cpl call test.run",
     "/dashboard/activity": "cpl search",

@@ -1,6 +1,7 @@
 """Rules that can be used and never speak: what no call has is named, with the nearest right name."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,10 +73,10 @@ def test_neither_the_shipped_rules_nor_those_of_the_guides_are_doubted() -> None
 def test_the_fields_are_those_of_a_call() -> None:
     call = of_call(grant={"approval_mode": "always"})
     delegator = Actor(kind=ActorKind.AGENT, actor_id="a")
-    ids = dict.fromkeys(("work_id", "thread_id", "turn_id", "job_id", "namespace", "node"), "x")
+    origin = Origin(work_id="x", thread_id="x", turn_id="x", job_id="x", namespace="x", node="x", is_unattended=True)
     context = call["context"]
     assert isinstance(context, dict)
-    context["origin"] = Origin(**ids, step=1, on_behalf_of=delegator).to_json()
+    context["origin"] = replace(origin, step=1, on_behalf_of=delegator).to_json()
     for path, names in FIELDS.items():
         found: object = call
         for name in path:

@@ -548,15 +548,17 @@ def _others() -> Iterable[Row]:
         ("session.replay", {"in_session": "$owner_session"}, "NOT_FOUND"),
         ("mutation.show", {"mutation_id": "$owner_mutation"}, "NOT_FOUND"),
         ("work.show", {"work_id": "$work"}, "WORK_NOT_FOUND"),
-        ("work.cancel", {"work_id": "$work"}, "WORK_NOT_FOUND"),
     )
     for who in ("agent", "reader", "writer", "session", "spawner"):
         for operation, arguments, error in seen:
             yield _row("of others", who, operation, error, arguments, by="whole")
         watched: JsonObject = {"work_id": "$work"}
+        yield _row("of others", who, "work.cancel", "WORK_NOT_FOUND", watched, by="owner")
         yield _row("of others", who, "work.watch", "WORK_NOT_FOUND", watched, twin=_ticks("whole"))
         followed: JsonObject = {"streams": {"policy": 0}}
         yield _row("of others", who, "ledger.follow", "CAPABILITY_DENIED", followed, twin=_ticks("whole"))
+    # Who may see the work of others may not end it.
+    yield _row("of others", "whole", "work.cancel", "WORK_NOT_FOUND", {"work_id": "$work"}, by="owner")
     for who in ("agent", "writer", "session"):
         for operation in ("undo", "redo"):
             named: JsonObject = {"mutation_id": "$owner_mutation"}

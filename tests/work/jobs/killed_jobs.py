@@ -51,7 +51,11 @@ def besiege(folder: Path, *, jobs: int, edits: int, kills: int, seed: int, windo
     goals = [f"{'edit' if number < edits else 'read'} {number}" for number in range(jobs)]
     with scripted_provider(decide=_decide) as provider:
         overrides = (
-            *(providers(openai("local", provider.url)), "models.default=local/small", f"jobs.trees={trees}"),
+            *(
+                providers(openai("local", provider.url, calls_per_minute=0)),
+                "models.default=local/small",
+                f"jobs.trees={trees}",
+            ),
             # One more than there are jobs.
             f"work.max_queued={jobs + 1}",
         )

@@ -27,7 +27,17 @@ FIELDS: Mapping[tuple[str, ...], tuple[str, ...]] = {
         *("mode", "allow", "surface", "client", "session_id", "task_id", "workspace", "untrusted", "grant", "origin"),
     ),
     _GRANT: ("approval_mode",),
-    _ORIGIN: ("work_id", "thread_id", "turn_id", "job_id", "step", "on_behalf_of", "namespace", "node"),
+    _ORIGIN: (
+        "work_id",
+        "thread_id",
+        "turn_id",
+        "job_id",
+        "step",
+        "on_behalf_of",
+        "namespace",
+        "node",
+        "is_unattended",
+    ),
     (*_ORIGIN, "on_behalf_of"): ("kind", "id", "owner"),
 }
 # Strings are masked before these patterns are applied.

@@ -10,7 +10,7 @@ from codeplane.kernel.clock import Clock
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ApprovalPending, CodePlaneError, ResultGone, ShuttingDown
 from codeplane.kernel.event import Draft
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.ports import Payloads
 from codeplane.work.items.item import WaitReason, WorkItem
 from codeplane.work.items.kind import Transition, WorkRun
@@ -50,7 +50,8 @@ class StepList:
             if (reason := _used_up(item)) is not None:
                 return wait_for_budget(reason)
             started_ns = self._clock.monotonic_ns()
-            outcome = await self._call(item, number, steps[number], run, is_last=number + 1 == len(steps))
+            following = steps[number + 1]["operation"] if number + 1 < len(steps) else None
+            outcome = await self._call(item, number, steps[number], run, following=following)
             if isinstance(outcome.error, ShuttingDown):
                 return None
             if isinstance(outcome.error, ApprovalPending):
@@ -74,7 +75,9 @@ class StepList:
         steps: list[JsonObject] = json.loads(data)
         return steps
 
-    async def _call(self, item: WorkItem, number: int, step: JsonObject, run: WorkRun, *, is_last: bool) -> Outcome:
+    async def _call(
+        self, item: WorkItem, number: int, step: JsonObject, run: WorkRun, *, following: JsonValue
+    ) -> Outcome:
         """Make one call through the door, under a key that makes it run once, also when it is repeated."""
         arguments = step["arguments"]
         assert isinstance(arguments, dict)
@@ -83,7 +86,8 @@ class StepList:
             connection_id=item.work_id,
             actor=item.actor,
             origin=item.origin(number, run.node),
-            record_wait="now" if is_last else "next_change",
+            # A call of the same operation comes next and records its intent at once; a read would leave it unwritten.
+            record_wait="next_change" if step["operation"] == following else "now",
             wait_sec=0,
         )
         keyed: JsonObject = {**arguments, "idempotency_key": f"{item.work_id}/{number}"}
