@@ -3,11 +3,13 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 OWN_FOLDER = ".codeplane"
 # Names the running server in every HTTP answer; server.json holds the same.
 INSTANCE_HEADER = "x-codeplane-instance"
+_NAME_LENGTH = 24
 
 
 def client_secrets(environ: Mapping[str, str], home: Path) -> Path:
@@ -25,6 +27,11 @@ def install_record(environ: Mapping[str, str], home: Path) -> Path:
 def job_folders(environ: Mapping[str, str], home: Path) -> Path:
     """The user's folder of the work trees of jobs; outside of every repository, whose own folder git must not write."""
     return _user_state(environ, home) / "jobs"
+
+
+def job_folder(folder: Path, root: Path) -> Path:
+    """Where in a folder of work trees those of one repository's jobs are; a copy of it has jobs of its own."""
+    return folder / sha256(os.fsencode(root.resolve())).hexdigest()[:_NAME_LENGTH]
 
 
 def _user_state(environ: Mapping[str, str], home: Path) -> Path:

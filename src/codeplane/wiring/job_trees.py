@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.adapters.pygit2_repo import GitRepo
-from codeplane.git.write.job_trees import GitJobTrees, job_folder
+from codeplane.git.write.job_trees import GitJobTrees, trees_folder
 from codeplane.index.service import STREAM
 from codeplane.index.workspaces.leases import Leases
 from codeplane.kernel.bounded_cache import BoundedCache
@@ -50,7 +50,7 @@ class JobWorkspaces:
         self._open: dict[str, _OpenTree] = {}
         config = foundation.config.jobs
         self.trees = GitJobTrees(
-            folder=job_folder(foundation.workspace, config),
+            folder=trees_folder(foundation.workspace, config),
             git=edits.git,
             scope=edits.scope,
             engine=edits.engine,

@@ -9,7 +9,7 @@ from codeplane.edit.journal import Journal
 from codeplane.edit.journal_recovery import RecoveredMutation
 from codeplane.edit.recovery_events import record_recovered
 from codeplane.git.write.call_endings import CallEndings
-from codeplane.git.write.job_trees import HOME, TREE, job_folder
+from codeplane.git.write.job_trees import HOME, TREE, trees_folder
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Ending
@@ -30,7 +30,7 @@ class RecoveredTree:
     @classmethod
     def all(cls, foundation: Foundation) -> "list[RecoveredTree]":
         """Put the work trees of jobs right that the last run was changing."""
-        folder, config = job_folder(foundation.workspace, foundation.config.jobs), foundation.config.edits
+        folder, config = trees_folder(foundation.workspace, foundation.config.jobs), foundation.config.edits
         found: list[RecoveredTree] = []
         for tree in sorted(folder.glob(f"*/{TREE}")):
             home = tree.with_name(HOME)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.workspace import job_folder, job_folders
 from tests.harness import CPL, cpl, git, make_repo, start
 from tests.interaction.requirements import requirement
 
@@ -280,6 +281,15 @@ class TestUninstall:
         assert user.cpl("uninstall", "--yes", "--everywhere").stdout == "nothing to do\n"
 
     @requirement("CLI-09")
+    def test_the_work_trees_of_jobs_go_along(self, user: User) -> None:
+        user.rows("--yes")
+        before = git(user.repo, "worktree", "list")
+        trees = job_folder(job_folders({}, user.home), user.repo)
+        git(user.repo, "worktree", "add", "--quiet", "--detach", str(trees / "job_1" / "tree"))
+        done = user.cpl("uninstall", "--yes")
+        assert done.returncode == 0 and f"delete  {trees}, the work trees of jobs" in done.stdout
+        assert not trees.parent.exists() and git(user.repo, "worktree", "list") == before
+
     def test_everywhere_leaves_nothing(self, user: User) -> None:
         other = User(home=user.home, repo=make_repo(user.repo.parent / "other"))
         gone = User(home=user.home, repo=make_repo(user.repo.parent / "gone"))

@@ -15,23 +15,20 @@ from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import JobsConfig
 from codeplane.kernel.errors import CodePlaneError, GitRefused, JobConflict, JobTreeGone, NotGit, StorageFailed
-from codeplane.kernel.ids import digest
 from codeplane.kernel.job_tree import AppliedTree, FileChange, FileChangeKind, TreeDiff
-from codeplane.kernel.workspace import Workspace, job_folders
+from codeplane.kernel.workspace import Workspace, job_folder, job_folders
 
 TREE, HOME = "tree", "home"
 _INDEX = "diff-index"
 _KINDS: dict[str, FileChangeKind] = {"A": "created", "D": "deleted"}
 _EXECUTABLE = 0o100
 _NAMED = 20
-_NAME_LENGTH = 24
 
 
-def job_folder(workspace: Workspace, config: JobsConfig) -> Path:
+def trees_folder(workspace: Workspace, config: JobsConfig) -> Path:
     """Where the work trees of a repository's jobs are."""
     folder = Path(config.trees) if config.trees else job_folders(os.environ, Path.home())
-    # By its place: a copy of the repository has jobs of its own.
-    return folder / digest(os.fsencode(workspace.root.resolve()))[:_NAME_LENGTH]
+    return job_folder(folder, workspace.root)
 
 
 class GitJobTrees:

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +18,7 @@ from codeplane.adapters.coding_clients.own_entry import cpl_path
 from codeplane.adapters.systemd_unit import UserUnit
 from codeplane.kernel.errors import WorkspaceNotFound
 from codeplane.kernel.plural import plural
-from codeplane.kernel.workspace import Workspace
+from codeplane.kernel.workspace import Workspace, job_folder, job_folders
 from codeplane.surfaces.cli.client_secret import folder_of
 from codeplane.surfaces.cli.commands.down import down
 from codeplane.surfaces.cli.output import EXIT_FAILED, RepoOption, print_error, report_errors, resolve_workspace
@@ -69,6 +70,7 @@ def uninstall(
             if everywhere:
                 _drop_recovery(each.root)
             shutil.rmtree(folder_of(each), ignore_errors=True)
+            _delete_job_trees(each.root)
             _delete(each.home)
         if settings is not None:
             _delete(settings)
@@ -142,6 +144,8 @@ def _files_to_delete(
             doomed.append(f"delete  {repository.home} and the ledger in it")
             if settings is None and (secrets := folder_of(repository)).is_dir():
                 doomed.append(f"delete  {secrets}, the secrets of clients that pass answers on")
+        if (trees := _job_trees(repository.root)).is_dir():
+            doomed.append(f"delete  {trees}, the work trees of jobs, with changes that were not applied")
         if everywhere and (refs := _recovery(repository.root)):
             doomed.append(
                 f"delete  {plural(len(refs), 'ref')} below {_RECOVERY} of {repository.root}, which keep lost work"
@@ -149,6 +153,22 @@ def _files_to_delete(
     if settings is not None:
         doomed.append(f"delete  {settings} with your settings and the clients' secrets")
     return doomed
+
+
+def _job_trees(root: Path) -> Path:
+    """Return where the work trees of a repository's jobs are, unless `jobs.trees` names another place."""
+    return job_folder(job_folders(os.environ, Path.home()), root)
+
+
+def _delete_job_trees(root: Path) -> None:
+    """Delete the work trees of jobs, and what git knows of them."""
+    trees = _job_trees(root)
+    if trees.is_dir():
+        shutil.rmtree(trees, ignore_errors=True)
+        _git(root, "worktree", "prune")
+        with suppress(OSError):
+            # Empty when no other repository has jobs.
+            trees.parent.rmdir()
 
 
 def _recovery(root: Path) -> list[str]:
