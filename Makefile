@@ -60,6 +60,7 @@ check: dev
 	$(BIN)/bandit --quiet --recursive --severity-level medium --configfile pyproject.toml src
 	$(BIN)/python -m tests.surfaces.connect.npm_clients
 	$(BIN)/python tests/audit.py
+	$(BIN)/python -m pytest -q tests/interaction/test_requirements.py
 
 protos: dev
 	$(BIN)/python proto/generate.py
