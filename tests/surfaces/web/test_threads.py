@@ -9,6 +9,8 @@ from codeplane.surfaces.web.thread_blocks import ThreadBlocks
 from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.web.browser import BrowserSession
+from tests.work.models.model_plane import openai, providers
+from tests.work.models.scripted_provider import answer, openai_text, scripted_provider
 
 pytestmark = requirement("CHAT-02")
 
@@ -60,6 +62,41 @@ def test_what_is_sent_is_checked(server: Server, person: BrowserSession) -> None
     assert person.post(f"/dashboard/threads/{thread_id}", {"verb": "archive"}).status == 303
     assert "check" not in person.get("/dashboard/threads").words
     assert "check" in person.get("/dashboard/threads?archived=1").words
+
+
+_MARKDOWN = """# Found
+It is **here**: `greet`.
+
+| file | line |
+|---|---|
+| greeting.py | 1 |
+
+<script>alert(1)</script> ![x](https://outside.example/leak.png) [go](javascript:alert(1))
+"""
+
+
+def test_an_answer_of_a_model_is_shown_as_markdown_without_what_it_could_load_or_run(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    repo = make_repo(tmp_path_factory.mktemp("markdown") / "repo", {"greeting.py": "def greet():\n    return 1\n"})
+    with scripted_provider(answer(openai_text(_MARKDOWN))) as provider:
+        server = start(repo, overrides=[providers(openai("local", provider.url))])
+        try:
+            person = BrowserSession(server).sign_in()
+            person.post("/dashboard/threads", {"text": "# where is **it**?"})
+            thread_id = _newest(server)
+            until(lambda: _answered(server, thread_id, 2))
+            text = person.get(f"/dashboard/threads/{thread_id}").text
+        finally:
+            server.stop()
+    assert (
+        "<h1>Found</h1>" in text
+        and "<strong>here</strong>: <code>greet</code>" in text
+        and "<td>greeting.py</td>" in text
+    )
+    assert "# where is **it**?" in text
+    assert "&lt;script&gt;alert(1)" in text and "<script>alert(1)" not in text
+    assert 'src="https://outside.example' not in text and 'href="javascript:' not in text
 
 
 def _event(sequence: int, kind: str, turn_id: str = "t", **payload: object) -> JsonObject:

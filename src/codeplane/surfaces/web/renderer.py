@@ -11,6 +11,7 @@ from codeplane.kernel.json import JsonValue
 from codeplane.surfaces.web import text_formats
 from codeplane.surfaces.web.charts import sparkline
 from codeplane.surfaces.web.diff_view import split_preview
+from codeplane.surfaces.web.markdown_view import render_markdown
 
 NAVIGATION = (
     ("Overview", "/dashboard"),
@@ -53,6 +54,7 @@ class Renderer:
             "actor": text_formats.format_actor,
             "capitalize_first": text_formats.capitalize_first,
             "json": _pretty,
+            "markdown": render_markdown,
             "preview_lines": split_preview,
         }
         environment.globals |= {

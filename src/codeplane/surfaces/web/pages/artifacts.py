@@ -3,14 +3,13 @@
 import base64
 from urllib.parse import quote
 
-from markdown_it import MarkdownIt
-from markupsafe import Markup
 from starlette.responses import Response
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.web.diff_view import split_preview
 from codeplane.surfaces.web.json_fields import get_field, get_number, get_objects, get_text
+from codeplane.surfaces.web.markdown_view import render_markdown
 from codeplane.surfaces.web.page_request import PageRequest
 from codeplane.surfaces.web.security_headers import PRIVATE, SECURITY
 
@@ -19,8 +18,6 @@ _PART_BYTES = 2 * 1024 * 1024
 # Pictures that cannot hold scripts; everything else is offered as a download.
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 _DIFFS = frozenset({"text/x-diff", "text/x-patch"})
-# Raw HTML in the source is shown as text, and addresses of scripts are no links.
-_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 async def page(request: PageRequest) -> Response:
@@ -45,7 +42,7 @@ async def show(request: PageRequest) -> Response:
     artifact = await request.call("artifact.get", asked)
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
     body, media_type = artifact.get("body"), get_text(artifact, "media_type")
-    markdown = Markup(_MARKDOWN.render(str(body))) if media_type == "text/markdown" and body is not None else None  # nosec B704  # the renderer escapes HTML
+    markdown = render_markdown(str(body)) if media_type == "text/markdown" and body is not None else None
     return request.render(
         "artifact.html",
         title=get_text(artifact, "name"),
