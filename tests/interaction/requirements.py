@@ -323,6 +323,11 @@ REQUIREMENTS = (
         promise="a watcher of a thread that is cut off goes on after its cursor on every wire: 0 missed, 0 twice",
     ),
     Requirement(
+        id="THREAD-04",
+        source="issue 22, Codex's protocol",
+        promise="a fork begins with the messages of another thread and its mark of untrusted content",
+    ),
+    Requirement(
         id="WORK-04",
         source="003 §7, §8.4",
         promise="decisions name the rules' version and a reason code; steps of work are recorded as allowed or blocked",

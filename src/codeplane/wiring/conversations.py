@@ -4,6 +4,7 @@ import asyncio
 import os
 import stat
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from codeplane.adapters.skill_folders import SkillFolders
@@ -27,6 +28,7 @@ from codeplane.work.jobs.tree_operations import JobTreeOperations
 from codeplane.work.schedules.runs import ScheduleRuns
 from codeplane.work.skills.library import SkillLibrary
 from codeplane.work.skills.operations import SkillOperations
+from codeplane.work.threads.fork import ThreadFork
 from codeplane.work.threads.operations import ThreadAccess, ThreadOperations
 from codeplane.work.threads.store import ThreadStore
 from codeplane.work.turns.callbacks import TurnCallbacks
@@ -148,6 +150,13 @@ class Conversations:
             redactor=foundation.outward,
             streams=foundation.streams,
         )
+        fork = ThreadFork(
+            store=self.store,
+            access=access,
+            log=foundation.log,
+            redactor=foundation.outward,
+            pass_marks=partial(foundation.untrusted.pass_to_thread, foundation.log),
+        )
         turns = TurnOperations(
             store=self.store,
             access=access,
@@ -161,7 +170,7 @@ class Conversations:
             door=conveyor,
             skills=self.skills,
         )
-        return threads, turns, SkillOperations(self.skills)
+        return threads, fork, turns, SkillOperations(self.skills)
 
     def job_operations(
         self, conveyor: Conveyor, engine: WorkEngine, trees: JobTrees, lifecycle: TreeLifecycle

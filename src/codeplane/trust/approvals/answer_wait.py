@@ -80,22 +80,31 @@ class AnswerWait:
         return waiters.settled.is_set()
 
     def may_ask_client(self, action: Action, question: Question) -> bool:
-        """Whether the client's person may be asked.
+        """Whether the person at the client of a waiting call may be asked."""
+        return self.may_ask(action, question.call, person_only=question.decision.person_only)
+
+    def may_ask(self, action: Action, call: Call, *, person_only: bool) -> bool:
+        """Whether the person at the caller's client may be asked about an action.
 
         Only where the owner trusts the client, for questions that it can show in full, and never for shell commands,
         destructive calls or more rights for the caller.
         """
-        call = question.call
+        delegator = action.origin.on_behalf_of if action.origin is not None else None
         return (
             self._config.elicit
-            and not question.decision.person_only
+            and not person_only
             and action.risk not in _NOT_BY_CLIENTS
             and self._clients.name_of(call.caller.client_secret) is not None
             and call.caller.ask is not None
             and not has_own_token(call.actor)
+            and not (delegator is not None and has_own_token(delegator))
             and action.operation not in _NOT_IN_CLIENTS
             and len(question_text(action)) <= _MAX_QUESTION
         )
+
+    async def ask(self, action: Action, call: Call) -> None:
+        """Show an action in the caller's client, which may be asked, and decide by its answer."""
+        await self._ask_client(action, call)
 
     async def _ask_client(self, action: Action, call: Call) -> None:
         """Show the question in the client, and decide by its answer."""

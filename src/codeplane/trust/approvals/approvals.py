@@ -136,6 +136,21 @@ class Approvals:
             )
         return await self._settle(action, drafts)
 
+    async def ask_client(self, action_id: str, call: Call) -> tuple[Action, bool]:
+        """Put an open action to the person at the caller's client, where that client may be asked.
+
+        Returns the action as it is then, and whether the client was asked.
+        """
+        action = await self._unless_expired(await self.get(action_id))
+        created = await self._log.query(EventQuery(stream=action.stream, limit=1))
+        # Unknown for actions of an older version, and then a person has to decide.
+        person_only = not created or created[0].payload.get("person_only") is not False
+        may_ask = self._wait.may_ask(action, call, person_only=person_only)
+        if action.status is not ActionStatus.PENDING or not may_ask:
+            return action, False
+        await self._wait.ask(action, call)
+        return await self.get(action.action_id), True
+
     async def withdraw(self, action: Action, reason: str) -> Action:
         """Reject an approved action that can no longer be run."""
         return await self._reject(action, reason, sequence=2)

@@ -72,6 +72,7 @@ class ApprovalEvents:
             "summary": summary[:_MAX_SUMMARY],
             "body": body,
             "reasons": reasons_of(question),
+            "person_only": question.decision.person_only,
             "expires_ns": self._clock.now_ns() + int(self._config.expires_minutes * _MINUTE_NS),
             **({"justification": justification} if (justification := self._justification(call)) else {}),
             **({"origin": call.caller.origin.to_json()} if call.caller.origin is not None else {}),

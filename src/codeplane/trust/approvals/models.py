@@ -159,6 +159,17 @@ class ApprovedView(ActionView):
         return f"{super().text()}\nremembered {answer.until()}: {answer.covers}; take it back: {answer.forget()}"
 
 
+class AskedView(ActionView):
+    """An action after the calling client was asked about it, or was not."""
+
+    asked: bool
+
+    def text(self) -> str:
+        if self.asked:
+            return super().text()
+        return f"{self.line()}\nthis client was not asked; a person decides: cpl approvals"
+
+
 class ActionList(Result):
     """Actions, newest first."""
 

@@ -8,7 +8,7 @@ from codeplane.kernel.operation import Request, Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import ProjectionStore
 from codeplane.ledger.own_actors import own_actor_condition
-from codeplane.trust.approvals.action import COLUMNS, STATE_CONDITIONS, action_from_row
+from codeplane.trust.approvals.action import COLUMNS, STATE_CONDITIONS, Action, action_from_row
 from codeplane.trust.approvals.action_outcome import ActionOutcome, OutcomeReader
 from codeplane.trust.approvals.approvals import Approvals
 from codeplane.trust.approvals.models import (
@@ -16,6 +16,7 @@ from codeplane.trust.approvals.models import (
     ActionView,
     ApprovedView,
     ApproveRequest,
+    AskedView,
     ForgetRequest,
     Forgotten,
     ListRequest,
@@ -29,6 +30,8 @@ from codeplane.trust.people import is_person, require_person
 from codeplane.trust.untrusted.marks import UntrustedMarks
 
 _MAX_REMEMBERED = 500
+# An action expires before that, unless the owner set another time.
+_ASK_SEC = 3600.0
 
 
 class ApprovalOperations:
@@ -93,10 +96,7 @@ class ApprovalOperations:
     @operation("approval.show", risk=Risk.READ)
     async def show(self, call: Call, request: ShowRequest) -> ActionView:
         """One action with its preview: what exactly would be done, and the end of what came of it."""
-        action = await self._approvals.get(request.action_id)
-        scope = call.event_scope()
-        if scope is not None and not await call.log.own_actors((str(action.actor),), scope):
-            raise ApprovalNotFound(f"no action is named {request.action_id!r}")
+        action = await self._visible(call, request.action_id)
         may_see_outcome = is_person(call.actor) or call.actor == action.actor
         outcome = await self._outcomes.of(action) if may_see_outcome else ActionOutcome()
         if outcome.untrusted is not None:
@@ -104,6 +104,14 @@ class ApprovalOperations:
         return ActionView.of(action, whole=True).model_copy(
             update={"failure": outcome.failure, "exit_code": outcome.exit_code, "answer": outcome.answer}
         )
+
+    @operation("approval.ask_client", risk=Risk.READ, timeout_sec=_ASK_SEC)
+    async def ask_client(self, call: Call, request: ShowRequest) -> AskedView:
+        """Show a waiting action to the person at the calling client, if the owner lets that client pass answers on
+        (cpl clients allow); what it may not answer stays for cpl, the dashboard and devices."""
+        action = await self._visible(call, request.action_id)
+        action, asked = await self._approvals.ask_client(action.action_id, call)
+        return AskedView(**ActionView.of(action).model_dump(), asked=asked)
 
     @operation("approval.approve", risk=Risk.WRITE, people=True)
     async def approve(self, call: Call, request: ApproveRequest) -> ApprovedView:
@@ -145,6 +153,14 @@ class ApprovalOperations:
         """Take a remembered answer back: the next such call is asked about."""
         require_person(call.actor)
         return Forgotten(answer_id=await self._approvals.forget(request.answer_id, str(call.actor)))
+
+    async def _visible(self, call: Call, action_id: str) -> Action:
+        """An action that the caller may see; ApprovalNotFound for those of others."""
+        action = await self._approvals.get(action_id)
+        scope = call.event_scope()
+        if scope is not None and not await call.log.own_actors((str(action.actor),), scope):
+            raise ApprovalNotFound(f"no action is named {action_id!r}")
+        return action
 
 
 def _own_actions(call: Call) -> tuple[str, tuple[str, ...]]:

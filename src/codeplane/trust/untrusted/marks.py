@@ -125,6 +125,10 @@ class UntrustedMarks:
         """Mark a thread that is given what a marked work item, or the thread that it ran in, has read."""
         await self._pass_on(log, [f"{WORK}{work_id}", f"{THREAD}{from_thread}"], f"{THREAD}{to_thread}")
 
+    async def pass_to_thread(self, log: EventLog, from_thread: str, to_thread: str) -> None:
+        """Mark a thread that is made of a marked one."""
+        await self._pass_on(log, [f"{THREAD}{from_thread}"], f"{THREAD}{to_thread}")
+
     async def pass_to_work(self, call: Call, work_id: str) -> None:
         """Mark a work item that a call starts, where a mark covers the call: its goal may be what a page wants."""
         if (mark := self.mark_of_call(call)) is not None:

@@ -100,7 +100,9 @@ class ContextBuilder:
         shown: list[MessagePart] = []
         for message in messages:
             if message.role == "assistant":
-                # It comes with the turn that it belongs to.
+                # It comes with the turn that it belongs to; a forked thread has messages of no turn of its own.
+                if message.turn_id is None:
+                    shown.append(_as_message(message))
                 continue
             shown.append(MessagePart(role="user", text=message.content))
             turn = self._store.find_turn(message.turn_id) if message.turn_id is not None else None
