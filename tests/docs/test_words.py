@@ -13,6 +13,7 @@ from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.config import Config
 from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.workspace import Workspace
+from codeplane.surfaces.cli.acp_shim import SHIM as ACP
 from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.cli.shim import USAGE
 from codeplane.wiring.app import load_workspace_config
@@ -28,6 +29,8 @@ _HINTED = re.compile(r"(?:^|: |`|, or )(cpl [^;,`()]+)")
 # A file that other tools write, an entry of another program's settings, and a field of what rules see.
 OTHERS = {"index.scip", "mcp.codeplane", "actor.kind"}
 COMMANDS = typer.main.get_command(app)
+# Commands that parse their own options.
+SHIMS = {"mcp": USAGE, "acp": ACP.usage}
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +51,8 @@ def wrong_with(line: str, catalogue: Catalogue) -> str | None:
     """What of a `cpl` command is not there: its name, an option, an operation or an argument of one."""
     name, *rest = shlex.split(line.replace("…", ""), comments=True)[1:] or ["--help"]
     command = COMMANDS
-    if name == "mcp":
-        return next((part for part in rest if part.startswith("-") and part not in f"{USAGE} --help"), None)
+    if name in SHIMS:
+        return next((part for part in rest if part.startswith("-") and part not in f"{SHIMS[name]} --help"), None)
     context = typer.Context(command, info_name="cpl")
     words = [name, *rest]
     while words and hasattr(command, "get_command") and not words[0].startswith("-"):

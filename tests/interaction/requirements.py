@@ -1736,6 +1736,21 @@ REQUIREMENTS = (
         source="003 §8.13",
         promise="a person is reached by a command or webhook of their own settings, once allowed, and not too often",
     ),
+    Requirement(
+        id="ACP-01",
+        source="issue 22, design §11",
+        promise="cpl acp carries stdio to a WebSocket of the server, which it finds or starts, importing nothing slow",
+    ),
+    Requirement(
+        id="ACP-02",
+        source="issue 22",
+        promise="JSON-RPC in both directions: repeated ids, floods and what is no message are refused, nothing is lost",
+    ),
+    Requirement(
+        id="ACP-03",
+        source="design §11, 000 §23",
+        promise="whoever speaks ACP is an agent, also with the owner's token; other accounts need a token of their own",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -6,7 +6,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +29,7 @@ from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
 from codeplane.observe.health import Health
+from codeplane.surfaces.acp.surface import AcpSurface
 from codeplane.surfaces.connect.surface import ConnectSurface
 from codeplane.surfaces.connections.connections import Connections, Limits
 from codeplane.surfaces.http.activity import Activity
@@ -123,7 +123,7 @@ class Serving:
                 activity=activity,
                 is_owner=lambda token: is_owner_token(token, plane.token.encode()),
                 identify=plane.trust.identity.identities.identify,
-                record_refusal=partial(plane.conveyor.refuse, "mcp"),
+                record_refusal=plane.conveyor.refuse,
             )
             connections = Connections(PeerAccounts(), self._limits(logger))
             server = HttpServer(
@@ -255,6 +255,12 @@ class Serving:
             ).routes(),
             *EventStream(conveyor=plane.conveyor, stopping=self._stopping).routes(),
             *EventSocket(conveyor=plane.conveyor, stopping=self._stopping).routes(),
+            *AcpSurface(
+                conveyor=plane.conveyor,
+                root=self._workspace.root,
+                stopping=self._drained,
+                logger=plane.logs.logger("codeplane.acp"),
+            ).routes(),
             *WebSurface(
                 conveyor=plane.conveyor,
                 sign_ins=plane.dashboard.sign_ins,

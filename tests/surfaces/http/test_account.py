@@ -48,7 +48,7 @@ def _identify(caller: Caller) -> Actor:
     return Actor(kind=ActorKind.AGENT, actor_id="agent_good")
 
 
-async def _record_refusal(caller: Caller, error: CodePlaneError) -> None:
+async def _record_refusal(surface: str, caller: Caller, error: CodePlaneError) -> None:
     await asyncio.sleep(0)
 
 
@@ -78,7 +78,7 @@ def _client(*, own: bool, accounts: _Accounts | None = None) -> TestClient:
     return TestClient(counted, base_url=HOST, client=("127.0.0.1", 5000))
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/mcp/stdio"])
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/stdio", "/acp"])
 def test_of_another_account_only_whoever_shows_a_good_token_is_let_through(path: str) -> None:
     strangers, owners = _client(own=False), _client(own=True)
     assert strangers.post(path).status_code == 401

@@ -11,6 +11,10 @@ def main() -> None:
         from codeplane.surfaces.cli.shim import main as shim
 
         raise SystemExit(shim(sys.argv[2:]))
+    if sys.argv[1:2] == ["acp"]:
+        from codeplane.surfaces.cli.acp_shim import SHIM
+
+        raise SystemExit(SHIM.main(sys.argv[2:]))
     from codeplane.surfaces.cli.commands import app
 
     app()

@@ -3,7 +3,6 @@
 It speaks one HTTP exchange: what comes in on stdin is the request's body, what the server answers goes to stdout.
 """
 
-import os
 import socket
 import sys
 import threading
@@ -12,10 +11,11 @@ from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, ServerUnreachable
-from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
+from codeplane.kernel.workspace import INSTANCE_HEADER
 from codeplane.surfaces.cli.client_secret import HEADER, ClientSecret
 from codeplane.surfaces.cli.discovery import ServerFacts, find_workspace
 from codeplane.surfaces.cli.server_process import start_server
+from codeplane.surfaces.cli.stdio import owner_token, project_folder, read_stdin, report, write_stdout
 
 USAGE = """Usage: cpl mcp [--repo DIR] [--client NAME] [--toolset NAMES] [--structured]
 
@@ -26,7 +26,6 @@ Serve MCP on stdin and stdout for the repository around the current folder; star
   --toolset NAMES   core (default), all, or families joined by commas, such as session,core
   --structured      add structured content to the answers
 """
-_CHUNK = 65_536
 
 
 def main(arguments: list[str]) -> int:
@@ -37,21 +36,15 @@ def main(arguments: list[str]) -> int:
     try:
         options = _options(arguments)
         repo, client = options.pop("repo", None), options.pop("client", None)
-        workspace = find_workspace(Path(repo or _project_folder()), explicit=repo is not None)
+        workspace = find_workspace(Path(repo or project_folder()), explicit=repo is not None)
         facts, _ = start_server(workspace)
         secret = ClientSecret.of(workspace, client).read() if client else ""
-        with _connect(facts, options, _token(workspace), secret) as connection:
+        with _connect(facts, options, owner_token(workspace), secret) as connection:
             return _relay(connection, facts)
     except CodePlaneError as error:
-        sys.stderr.write(f"error: {error.message} ({error.name})\n\nhint: {error.hint}\n")
-        return 3 if isinstance(error, ServerUnreachable) else 2 if isinstance(error, InvalidArgument) else 1
+        return report(error)
     except KeyboardInterrupt:
         return 130
-
-
-def _project_folder() -> str:
-    """Return the project folder; some clients start servers elsewhere and name it in a variable."""
-    return os.environ.get("CLAUDE_PROJECT_DIR") or "."
 
 
 def _options(arguments: list[str]) -> dict[str, str]:
@@ -69,15 +62,6 @@ def _options(arguments: list[str]) -> dict[str, str]:
         else:
             raise InvalidArgument(f"unknown option {argument!r}", hint="cpl mcp --help")
     return options
-
-
-def _token(workspace: Workspace) -> str:
-    """Return the owner's token, for servers that require one; calls over MCP still count as an agent's."""
-    try:
-        token = workspace.owner_token.read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-    return token if token.isprintable() and " " not in token else ""
 
 
 def _connect(facts: ServerFacts, query: dict[str, str], token: str, secret: str) -> socket.socket:
@@ -115,7 +99,7 @@ def _relay(connection: socket.socket, facts: ServerFacts) -> int:
             data = answers.read(length)
             answers.readline()
             try:
-                _write_all(1, data)
+                write_stdout(data)
             except BrokenPipeError:
                 return 0  # the client has disconnected
     except (OSError, ValueError) as error:
@@ -143,22 +127,9 @@ def _check_head(answers: BufferedReader, facts: ServerFacts) -> None:
 
 def _send_stdin(connection: socket.socket, all_sent: threading.Event) -> None:
     try:
-        while data := _read_stdin():
+        while data := read_stdin():
             connection.sendall(b"%x\r\n%b\r\n" % (len(data), data))
         all_sent.set()
         connection.sendall(b"0\r\n\r\n")
     except OSError:
         return
-
-
-def _read_stdin() -> bytes:
-    try:
-        return os.read(0, _CHUNK)
-    except OSError:
-        return b""  # a stdin that cannot be read has nothing more to say
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]

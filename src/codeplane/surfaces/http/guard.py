@@ -20,8 +20,9 @@ from codeplane.surfaces.http.responses import error_response, json_response
 _REQUEST_ID = b"x-request-id"
 _MAX_REQUEST_ID = 128
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-# Where callers without a token are taken for the owner's agents.
+# Where callers without a token are taken for the owner's agents: the beginnings of paths, and their surfaces.
 _MCP = "/mcp"
+_AGENT_PATHS = {_MCP: "mcp", "/acp": "acp"}
 _SERVER_ERROR = -32000
 # What the connections in reserve are for, beside the owner's token.
 _VITAL = frozenset({"/health", "/ready"})
@@ -42,7 +43,7 @@ class Guard:
         activity: Activity,
         is_owner: Callable[[str], bool],
         identify: Callable[[Caller], Actor],
-        record_refusal: Callable[[Caller, CodePlaneError], Awaitable[object]],
+        record_refusal: Callable[[str, Caller, CodePlaneError], Awaitable[object]],
     ) -> None:
         """`is_owner` returns whether a token is the owner's; `identify` refuses and records a false one."""
         self._app = app
@@ -81,7 +82,7 @@ class Guard:
         try:
             self._check_reserve(scope, headers)
             self._check(headers)
-            await self._check_mcp_client(scope, headers)
+            await self._check_agent(scope, headers)
             body.check_length(_first(headers, b"content-length"))
             await self._app(scope, receive if scope["path"] in LASTING_UPLOADS else body.receive, send_named)
         except CodePlaneError as error:
@@ -100,6 +101,7 @@ class Guard:
             try:
                 self._check_reserve(scope, scope["headers"])
                 self._check(scope["headers"])
+                await self._check_agent(scope, scope["headers"])
             except CodePlaneError as error:
                 await error_response(error)(scope, receive, send)
                 return
@@ -131,13 +133,15 @@ class Guard:
         if scheme.lower() != "bearer" or not self._is_owner(token.strip()):
             raise Overloaded("all connections are taken", hint="call again in a moment, or with the owner's token")
 
-    async def _check_mcp_client(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
-        """Refuse an MCP client without a valid token that does not run under the owner's account.
+    async def _check_agent(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
+        """Refuse an agent's client without a valid token that does not run under the owner's account.
 
         This happens before a session opens: a session for a refused client could evict another.
         """
-        if not scope["path"].startswith(_MCP):
+        surface = next((name for path, name in _AGENT_PATHS.items() if scope["path"].startswith(path)), None)
+        if surface is None:
             return
+        state = scope.setdefault("state", {})
         connection = connection_of(scope)
         is_own = connection is not None and connection.is_own
         group = connection.group if connection is not None else None
@@ -147,18 +151,18 @@ class Guard:
             scheme, _, token = values[0].partition(" ")
             # Whatever else is sent as a credential is a wrong one, never none.
             token = token.strip() if scheme.lower() == "bearer" and len(values) == 1 else ""
-            caller = Caller(surface="mcp", token=token, request_id=scope["state"]["request_id"])
+            caller = Caller(surface=surface, token=token, request_id=state.get("request_id"))
             try:
                 actor_id = self._identify(caller).actor_id
             except CodePlaneError as error:
-                await self._record_refusal(caller, error)
+                await self._record_refusal(surface, caller, error)
                 raise
             is_own = is_own or self._is_owner(token)
         elif not is_own:
             raise Unauthorized(
                 "another account of this machine calls", hint="send a token: cpl agents token makes one for an agent"
             )
-        scope["state"][HOLDER] = SessionHolder(is_own=is_own, group=(group, actor_id))
+        state[HOLDER] = SessionHolder(is_own=is_own, group=(group, actor_id))
 
 
 def mcp_refusal(error: CodePlaneError) -> Response:

@@ -2,9 +2,10 @@
 
 A reader says hello, and then answers pings at most; but a frame may be as small as six bytes, and uvicorn parses all
 that was read at once, some 40,000 of them. Here so many are taken at once and so many a second; beyond, the connection
-ends.
+ends. A conversation may send more and longer ones: only clients whom the guard has identified have one.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -12,12 +13,23 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from codeplane.kernel.errors import MalformedRequest
 from codeplane.surfaces.http.protocol import CONNECTION, HEADERS, refusal
 
-MAX_MESSAGE_BYTES = 16_384
-# Frames of any kind, whether they hold something or not.
-_BURST = 32
-_FRAMES_A_SEC = 5
-# What is parsed before frames are counted: at most 86 of them.
-_PIECE_BYTES = 512
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameLimits:
+    """What a client may send; frames are of any kind, whether they hold something or not."""
+
+    message_bytes: int
+    burst: int
+    frames_a_sec: int
+    # What is parsed before frames are counted: of 512 bytes, at most 86 of them.
+    piece_bytes: int
+
+
+_READER = FrameLimits(message_bytes=16_384, burst=32, frames_a_sec=5, piece_bytes=512)
+_CONVERSATION = FrameLimits(message_bytes=16 * 1024 * 1024, burst=4096, frames_a_sec=1000, piece_bytes=16_384)
+# The paths that carry conversations; the guard identifies their clients before anything else is read.
+CONVERSATIONS = frozenset({"/acp"})
+MAX_MESSAGE_BYTES = _READER.message_bytes
 _INVALID_TEXT, _POLICY = 1007, 1008
 # For a client that takes nothing to take why it was ended.
 _LAST_BYTES_SEC = 2.0
@@ -28,7 +40,8 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._frames_left = float(_BURST)
+        self._limits = _READER
+        self._frames_left = float(_READER.burst)
         self._counted_at = self.loop.time()
         self._late_pong = b""
 
@@ -41,25 +54,36 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse what came until there are too many frames; the first is the head of the upgrade."""
         if not self.handshake_initiated:
+            # Before the parser takes the head: it fixes the size of the first message then.
+            if _path(data) in CONVERSATIONS:
+                self.conn.max_message_size = _CONVERSATION.message_bytes
             super().data_received(data)
             if not self.handshake_initiated:
                 self._refuse_head()
             return
+        piece_bytes = self._limits.piece_bytes
         self.app_state[CONNECTION].serve()
-        for start in range(0, len(data), _PIECE_BYTES):
+        for start in range(0, len(data), piece_bytes):
             if self.transport.is_closing():
                 return
-            super().data_received(data[start : start + _PIECE_BYTES])
+            super().data_received(data[start : start + piece_bytes])
 
     def handle_events(self) -> None:
         """Handle the frames of a chunk, unless they are too many."""
         now = self.loop.time()
-        refilled = min(_BURST, self._frames_left + (now - self._counted_at) * _FRAMES_A_SEC)
+        refilled = min(self._limits.burst, self._frames_left + (now - self._counted_at) * self._limits.frames_a_sec)
         self._counted_at, self._frames_left = now, refilled - len(self.conn.events)
         if self._frames_left < 0:
             self._fail(_POLICY, "too many frames")
         else:
             super().handle_events()
+
+    async def send(self, message: Any) -> None:
+        """Send a message; one that accepts a conversation widens what its client may send."""
+        if message["type"] == "websocket.accept" and self.scope["path"] in CONVERSATIONS:
+            self._limits = _CONVERSATION
+            self._frames_left = float(_CONVERSATION.burst)
+        await super().send(message)
 
     def handle_ping(self) -> None:
         """Send a pong; keep only the last ones for a client that does not read."""
@@ -102,6 +126,12 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self.conn.fail(code, reason)
         self.handle_parser_exception()
         self.loop.call_later(_LAST_BYTES_SEC, self.transport.abort)
+
+
+def _path(head: bytes) -> str:
+    """The path that the head of a request asks for."""
+    target = head.partition(b" ")[2].partition(b" ")[0]
+    return target.partition(b"?")[0].decode("latin-1")
 
 
 def _is_utf8(text: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 import typer
 
+from codeplane.surfaces.cli.commands.acp import acp
 from codeplane.surfaces.cli.commands.agents import agents
 from codeplane.surfaces.cli.commands.approvals import approvals
 from codeplane.surfaces.cli.commands.artifacts import artifacts
@@ -62,6 +63,7 @@ for command in (
     audit,
     down,
     mcp,
+    acp,
     uninstall,
 ):
     app.command()(command)

@@ -1,0 +1,1 @@
+"""The Agent Client Protocol: a session is a thread, a prompt a turn, a permission request an approval."""

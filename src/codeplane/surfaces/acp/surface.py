@@ -1,0 +1,30 @@
+"""`/acp`: ACP over a WebSocket, and over stdio by `cpl acp`."""
+
+import asyncio
+from pathlib import Path
+
+from starlette.routing import WebSocketRoute
+from structlog.typing import FilteringBoundLogger
+
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.surfaces.acp.connection import AcpConnection
+from codeplane.surfaces.json_rpc.peer import Peer
+from codeplane.surfaces.json_rpc.socket import Connection, JsonRpcSocket
+
+
+class AcpSurface:
+    """Serves ACP clients."""
+
+    def __init__(
+        self, *, conveyor: Conveyor, root: Path, stopping: asyncio.Event, logger: FilteringBoundLogger
+    ) -> None:
+        self._conveyor = conveyor
+        self._root = root
+        self._socket = JsonRpcSocket("/acp", self._open, stopping=stopping, logger=logger)
+
+    def routes(self) -> list[WebSocketRoute]:
+        """Return the route."""
+        return self._socket.routes()
+
+    def _open(self, connection: Connection, peer: Peer) -> AcpConnection:
+        return AcpConnection(connection, peer, conveyor=self._conveyor, root=self._root)
