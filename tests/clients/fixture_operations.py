@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from copy import deepcopy
@@ -64,6 +65,25 @@ class Contact(Request):
         return deepcopy(SCHEMA_2020_12)
 
 
+class Greeting(Request):
+    """Whom to greet."""
+
+    name: str
+
+
+class Deletion(Request):
+    """What would be deleted."""
+
+    filename: str
+
+
+class Computation(Request):
+    """How long a computation takes."""
+
+    seconds: float = Field(ge=0, le=120)
+    label: str = ""
+
+
 class Sentence(Result):
     """A sentence."""
 
@@ -107,6 +127,29 @@ class ConformanceOperations:
     async def schema_2020_12(self, call: Call, request: Contact) -> Sentence:
         """Take a contact."""
         return Sentence(said="taken")
+
+    @operation("greet", risk=Risk.READ)
+    async def greet(self, call: Call, request: Greeting) -> Sentence:
+        """Greet somebody, at once."""
+        return Sentence(said=f"Hello, {request.name}!")
+
+    @operation("slow_compute", risk=Risk.WRITE, timeout_sec=0)
+    async def slow_compute(self, call: Call, request: Computation) -> Sentence:
+        """Compute for some seconds."""
+        await asyncio.sleep(request.seconds)
+        return Sentence(said=f"{request.label} took {request.seconds:g} seconds")
+
+    @operation("failing_job", risk=Risk.WRITE, timeout_sec=0)
+    async def failing_job(self, call: Call, request: Nothing) -> Sentence:
+        """Fail after a while."""
+        await asyncio.sleep(1.5)
+        raise InvalidArgument("This job intentionally fails for testing")
+
+    @operation("confirm_delete", risk=Risk.WRITE, timeout_sec=0)
+    async def confirm_delete(self, call: Call, request: Deletion) -> Sentence:
+        """Take a while, without asking the client anything."""
+        await asyncio.sleep(1.5)
+        return Sentence(said=f"{request.filename} stays")
 
     @operation("test_x_mcp_header", risk=Risk.READ)
     async def x_mcp_header(self, call: Call, request: Region) -> Sentence:

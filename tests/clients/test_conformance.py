@@ -82,8 +82,23 @@ NOTHING_TO_CHECK: Final[Mapping[str, str]] = MappingProxyType(
     {"server-sse-polling": "CodePlane opens no event stream for an answer that it has at once"}
 )
 
-# Protocol extensions that CodePlane does not advertise; the suite runs them for no protocol version.
-EXTENSIONS: Final = ("sep-2640-skills-", "tasks-")
+# Protocol extensions, which the suite runs for no protocol version; CodePlane has tasks.
+TASKS: Final = "tasks-"
+EXTENSIONS: Final = ("sep-2640-skills-", TASKS)
+
+TASK_CHECKS_NOT_APPLYING: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
+    {
+        ("tasks-lifecycle", "sep-2663-tasks-get-status-failed"): "CodePlane answers a crash as a tool's error",
+        ("tasks-mrtr-input", "sep-2663-tasks-get-status-input-required"): NO_ELICITATION,
+        ("tasks-mrtr-input", "tasks-mrtr-tasks-update-resumes"): NO_ELICITATION,
+        ("tasks-mrtr-input", "tasks-mrtr-partial-fulfillment"): NO_ELICITATION,
+        ("tasks-mrtr-composition", "sep-2663-mrtr-synchronous-before-task-creation"): NO_ELICITATION,
+        (
+            "tasks-required-task-error",
+            "sep-2663-server-returns-missing-capability-when-required",
+        ): "CodePlane answers every call of every client",
+    }
+)
 
 
 def scenarios(home: Path, *narrowed: str) -> set[str]:
@@ -117,10 +132,10 @@ class Check:
         return f"{self.scenario}: {self.name}: {self.status}: {self.message}"
 
 
-def checked(home: Path, url: str, version: str) -> list[Check]:
-    """Every check of every scenario that the suite has for a protocol version."""
+def checked(home: Path, url: str, *chosen: str) -> list[Check]:
+    """Every check of the scenarios that are chosen."""
     results = home / "results"
-    options = ("--url", url, "--suite", "all", "--spec-version", version, "--output-dir", str(results))
+    options = ("--url", url, *chosen, "--output-dir", str(results))
     # It exits with an error whenever a scenario fails, so what counts is what it wrote down.
     ran = run("conformance", "server", *options, env=environment(home), cwd=home, seconds=120)
     assert results.is_dir(), ran.stdout + ran.stderr
@@ -150,7 +165,7 @@ def test_every_scenario_of_the_suite_is_accounted_for(tmp_path: Path) -> None:
 @requirement("MCP-01")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_applies_passes(version: str, fixture_server: RunningServer, tmp_path: Path) -> None:
-    found = checked(tmp_path, fixture_server.mcp_url, version)
+    found = checked(tmp_path, fixture_server.mcp_url, "--suite", "all", "--spec-version", version)
     ran = {check.scenario for check in found}
     assert ran == scenarios(tmp_path, "--spec-version", version)
 
@@ -164,3 +179,16 @@ def test_what_applies_passes(version: str, fixture_server: RunningServer, tmp_pa
 
     idle = ran - NOT_APPLYING.keys() - {check.scenario for check in found if check.status == "SUCCESS"}
     assert idle == NOTHING_TO_CHECK.keys() & ran, "nothing was checked in:\n" + "\n".join(sorted(idle))
+
+
+@requirement("MCX-01")
+def test_tasks_pass_where_they_apply(fixture_server: RunningServer, tmp_path: Path) -> None:
+    found: list[Check] = []
+    for number, name in enumerate(sorted(name for name in scenarios(tmp_path) if name.startswith(TASKS))):
+        (home := tmp_path / str(number)).mkdir()
+        found += checked(home, fixture_server.mcp_url, "--scenario", name)
+    failed = {(check.scenario, check.name): str(check) for check in found if check.bad}
+    unexpected = [text for key, text in failed.items() if key not in TASK_CHECKS_NOT_APPLYING]
+    assert not unexpected, "neither passed nor listed as not applying:\n" + "\n".join(unexpected)
+    assert failed.keys() == TASK_CHECKS_NOT_APPLYING.keys(), "listed as not applying, yet passed or gone"
+    assert sum(check.status == "SUCCESS" for check in found) >= 20

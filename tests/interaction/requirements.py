@@ -1732,6 +1732,11 @@ REQUIREMENTS = (
         promise="skills, policies, grants, schedules, budgets can be proposed; none holds until the owner applies it",
     ),
     Requirement(
+        id="MCX-01",
+        source="003 §10; SEP-2663",
+        promise="a long call of a client that declares tasks is a task, answered after a restart too, to its caller alone",
+    ),
+    Requirement(
         id="NOTIFY-01",
         source="003 §8.13",
         promise="a person is reached by a command or webhook of their own settings, once allowed, and not too often",

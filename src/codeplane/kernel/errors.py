@@ -1017,6 +1017,17 @@ class ProposalNotFound(
     """No proposal that the caller may see has that id, or it was decided already."""
 
 
+class DeferredCallNotFound(
+    CodePlaneError,
+    name="DEFERRED_CALL_NOT_FOUND",
+    code=6104,
+    http=404,
+    rpc="not_found",
+    hint="make the call again; a task is its caller's own, and is kept for a few days",
+):
+    """No call that goes on after its answer has that id, or it is not the caller's, or it is too old."""
+
+
 class JobTreeGone(
     CodePlaneError,
     name="JOB_TREE_GONE",

@@ -11,7 +11,7 @@ from pydantic_core import CoreSchema
 
 from codeplane.kernel.config import ToolIdentity
 from codeplane.kernel.ids import digest
-from codeplane.kernel.json import canonical, dumps
+from codeplane.kernel.json import JsonObject, canonical, dumps
 
 
 class Risk(StrEnum):
@@ -84,6 +84,15 @@ class Request(BaseModel):
         return announced
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowUp:
+    """The calls that say how work goes on after the answer that tells of it, and that end it."""
+
+    show: str
+    cancel: str
+    arguments: JsonObject = field(hash=False)
+
+
 # Two answers that differ in nothing else are the same.
 _MOMENTARY = {"epoch", "commit", "stale", "verified_sec_ago", "query_time_ms", "pagination"}
 
@@ -105,6 +114,10 @@ class Result(BaseModel):
 
     def untrusted_source(self) -> tuple[str, str] | None:
         """Where content in it that others wrote came from (kind of source, which); None when there is none."""
+        return None
+
+    def follow_up(self) -> FollowUp | None:
+        """Where the work goes on that it tells of; None when it tells of none, or that has ended."""
         return None
 
     def stable_bytes(self) -> bytes | None:

@@ -41,6 +41,7 @@ CLASSES = (
     # Definitions, in `schedule/`, stay: a schedule may rest for years.
     StreamClass(prefix="wakeup/", setting="audit_days", whole=False),
     StreamClass(prefix="job/", setting="audit_days", whole=True),
+    StreamClass(prefix="deferred/", setting="tasks_days", whole=True),
     StreamClass(prefix="artifact/", setting="artifacts_days", whole=True),
     StreamClass(prefix="execution/", setting="artifacts_days", whole=True),
     StreamClass(prefix="action/", setting="audit_days", whole=True),

@@ -86,6 +86,8 @@ class TestOperations:
         capability="execute_tools",
         toolset="core",
         timeout_sec=0,
+        # Tests that were cut off are run again by whoever asks again.
+        repeatable=True,
     )
     async def run(self, call: Call, request: RunRequest) -> RunResult:
         """Run tests: all, named ones, or with impacted=true those that reach what changed. Failures come first, with

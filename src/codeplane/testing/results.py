@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from codeplane.kernel.operation import Result
+from codeplane.kernel.operation import FollowUp, Result
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.plural import plural
 from codeplane.testing.case import CaseStatus
@@ -220,6 +220,11 @@ class RunResult(Result):
         if self.errors:
             return f"tests: {self.errors[0].runner} did not start"
         return None if self.is_green or self.status == "running" else f"tests: {self.status}, not all passed"
+
+    def follow_up(self) -> FollowUp | None:
+        if self.status != "running":
+            return None
+        return FollowUp(show="test.status", cancel="test.cancel", arguments={"run_id": self.run_id})
 
     def text(self) -> str:
         lines = self._failures()

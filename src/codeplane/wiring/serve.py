@@ -227,6 +227,7 @@ class Serving:
             max_body_bytes=self._config.max_body_bytes,
             max_sessions=self._loaded.config.sessions.max_open,
             on_disconnect=plane.sessions.disconnect,
+            deferred=plane.work.deferred,
         )
 
     def _application(self, plane: Plane, mount: McpMount) -> ASGIApp:
@@ -339,6 +340,7 @@ class Serving:
                 logger.warning("a file could not be removed", file=str(path), reason=error.strerror)
 
     async def _drain(self, plane: Plane) -> None:
+        plane.work.deferred.release_waiting()
         left = await plane.conveyor.drain(self._config.shutdown_timeout_sec)
         if left:
             plane.logs.logger("codeplane").warning("calls were still running and are cut off", calls=left)

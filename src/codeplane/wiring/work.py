@@ -23,6 +23,9 @@ from codeplane.wiring.work_scope import work_scope
 from codeplane.work.artifacts.operations import ArtifactOperations
 from codeplane.work.artifacts.store import ArtifactStore
 from codeplane.work.artifacts.table import ArtifactTable
+from codeplane.work.deferred.calls import DeferredCallRuns
+from codeplane.work.deferred.record import DeferredStore
+from codeplane.work.deferred.table import DeferredTable
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.operations import WorkOperations
 from codeplane.work.items.step_list import StepList
@@ -42,6 +45,7 @@ from codeplane.work.threads.table import ThreadTable
 _SWEEP_SEC = 15.0
 _PAYLOAD_SWEEP_SEC = 3600.0
 _MAX_ORIGINS = 4096
+_MAX_DEFERRED_DAYS = 7.0
 
 
 class WorkWiring(PlaneWiring):
@@ -58,6 +62,7 @@ class WorkWiring(PlaneWiring):
         SkillTrustTable,
         ProposalTable,
         ScheduleTable,
+        DeferredTable,
     )
 
     def __init__(self, house: House) -> None:
@@ -118,6 +123,7 @@ class WorkWiring(PlaneWiring):
 
     def part(self, conveyor: Conveyor) -> Part:
         foundation = self.foundation
+        self.deferred = self._deferred_calls(conveyor)
         operations = SessionOperations(
             sessions=self.sessions, log=foundation.log, clock=foundation.clock, cursors=foundation.cursors
         )
@@ -178,6 +184,19 @@ class WorkWiring(PlaneWiring):
             stop=self._stop,
         )
 
+    def _deferred_calls(self, conveyor: Conveyor) -> DeferredCallRuns:
+        foundation, retention = self.foundation, self.foundation.config.retention
+        # As long as both their records and the outcomes that keys have are kept.
+        days = min(_MAX_DEFERRED_DAYS, retention.tasks_days, retention.idempotency_days)
+        return DeferredCallRuns(
+            store=DeferredStore(
+                log=foundation.log, payloads=self._payloads, clock=foundation.clock, ttl_sec=days * 86_400
+            ),
+            door=conveyor,
+            identity=conveyor.ports.identity,
+            catalogue=foundation.catalogue,
+        )
+
     def start_engine(self, conveyor: Conveyor) -> None:
         """Run work items from now on; only a server does, since an embedded run would cut them off."""
         self.engine.start(conveyor)
@@ -189,7 +208,7 @@ class WorkWiring(PlaneWiring):
     @property
     def keeps_server_up(self) -> bool:
         """Whether a server in the background has to stay, though nobody calls it."""
-        return self.engine.running > 0 or self.schedules.keep_server_up
+        return self.engine.running > 0 or self.deferred.running > 0 or self.schedules.keep_server_up
 
     async def _is_own(self, work_id: str) -> bool:
         """Whether an item was created on this node of a shared log: its payloads and its repository are here."""
@@ -224,6 +243,7 @@ class WorkWiring(PlaneWiring):
 
     async def _stop(self) -> None:
         await self.schedules.scheduler.stop()
+        await self.deferred.stop()
         await self.engine.stop()
         await self.trees.stop()
         self.sessions.close_all("shutdown")

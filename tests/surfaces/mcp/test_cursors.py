@@ -145,6 +145,7 @@ async def in_process(repo: Path, clock: Later) -> AsyncIterator[McpSurface]:
             max_body_bytes=100,
             max_sessions=1,
             on_disconnect=plane.sessions.disconnect,
+            deferred=plane.work.deferred,
         )
 
 

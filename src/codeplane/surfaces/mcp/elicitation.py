@@ -28,14 +28,14 @@ _SCHEMA: JsonObject = {
 
 def person_asker(ctx: Context, params: types.CallToolRequestParams) -> AskPerson | None:
     """Return how to ask the person at this client; None if it cannot show questions."""
-    if not _shows_forms(ctx):
+    if not shows_forms(ctx):
         return None
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         return _from_last_round(params)
 
     async def ask(question: str) -> Answer | None:
         result = await ctx.session.elicit_form(question, _SCHEMA, related_request_id=ctx.request_id)
-        return _answer(result)
+        return decision_of(result)
 
     return ask if ctx.session.can_send_request else None
 
@@ -47,13 +47,17 @@ def input_required(
     error = outcome.error
     fresh = params.request_state is None and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
     question = error.details.get("question") if isinstance(error, ApprovalPending) and fresh else None
-    if error is None or not isinstance(question, str) or not _shows_forms(ctx):
+    if error is None or not isinstance(question, str) or not shows_forms(ctx):
         return None
-    form = types.ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)
     return types.InputRequiredResult(
-        input_requests={_QUESTION: types.ElicitRequest(params=form)},
+        input_requests={_QUESTION: types.ElicitRequest(params=approval_form(question))},
         request_state=dumps({"idempotency_key": error.details["idempotency_key"]}),
     )
+
+
+def approval_form(question: str) -> types.ElicitRequestFormParams:
+    """Return the form that asks a person to approve or reject."""
+    return types.ElicitRequestFormParams(message=question, requested_schema=_SCHEMA)
 
 
 def resumed_arguments(params: types.CallToolRequestParams) -> JsonObject:
@@ -69,19 +73,21 @@ def _from_last_round(params: types.CallToolRequestParams) -> AskPerson:
     result = (params.input_responses or {}).get(_QUESTION) if params.request_state is not None else None
 
     async def ask(question: str) -> Answer | None:
-        return _answer(result) if isinstance(result, types.ElicitResult) else None
+        return decision_of(result) if isinstance(result, types.ElicitResult) else None
 
     return ask
 
 
-def _answer(result: types.ElicitResult) -> Answer | None:
+def decision_of(result: types.ElicitResult) -> Answer | None:
+    """Return what an answer says; None when it says neither yes nor no."""
     if result.action == "decline":
         return Answer.REJECT
     decision = (result.content or {}).get("decision") if result.action == "accept" else None
     return Answer(decision) if decision in set(Answer) else None
 
 
-def _shows_forms(ctx: Context) -> bool:
+def shows_forms(ctx: Context) -> bool:
+    """Return whether the client shows forms to its person."""
     capabilities = ctx.session.client_capabilities
     elicitation = capabilities.elicitation if capabilities is not None else None
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)

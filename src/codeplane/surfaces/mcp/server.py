@@ -3,15 +3,18 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import mcp_types as types
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.types import Message, Receive, Scope, Send
 
 from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.deferred_call import DeferredCalls
+from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
@@ -30,6 +33,7 @@ from codeplane.surfaces.mcp.request_ids import (
 from codeplane.surfaces.mcp.resources import Resources
 from codeplane.surfaces.mcp.session_manager import SessionManager
 from codeplane.surfaces.mcp.session_transport import MESSAGE
+from codeplane.surfaces.mcp.tasks import TaskMethods, declares_tasks
 from codeplane.surfaces.mcp.tool_changes import ToolChanges
 from codeplane.surfaces.mcp.tools import Tools, call_result, error_text, escape_texts
 
@@ -41,7 +45,10 @@ INSTRUCTIONS = (
 
 
 class _McpServer(Server[dict[str, object]]):
-    """The SDK's server, which says that tools may change, and that nothing else is notified."""
+    """The SDK's server, which says that tools may change, and that nothing else is notified.
+
+    Clients of the protocol with sessions are not told of extensions, which are of the newer one.
+    """
 
     def get_capabilities(
         self, notification_options: NotificationOptions | None = None, *rest: Any, **named: Any
@@ -51,7 +58,9 @@ class _McpServer(Server[dict[str, object]]):
         options.tools_changed = True
         found = super().get_capabilities(options, *rest, **named)
         resources = types.ResourcesCapability(subscribe=False, list_changed=False)
-        return found.model_copy(update={"resources": resources})
+        is_modern = named.get("protocol_version") in MODERN_PROTOCOL_VERSIONS
+        extensions = found.extensions if is_modern else None
+        return found.model_copy(update={"resources": resources, "extensions": extensions})
 
 
 class McpSurface:
@@ -68,6 +77,7 @@ class McpSurface:
         max_body_bytes: int,
         max_sessions: int,
         on_disconnect: Callable[[str], None],
+        deferred: DeferredCalls,
     ) -> None:
         self._conveyor = conveyor
         self._tools = Tools(conveyor.catalogue, default_toolset=default_toolset)
@@ -87,6 +97,8 @@ class McpSurface:
             on_read_resource=self._read_resource,
             on_subscriptions_listen=self._changes.listen,
         )
+        self._tasks = TaskMethods(deferred, lambda ctx, outcome: self._result(ctx, outcome))
+        self._tasks.serve_on(self.server)
         self.server.middleware.append(self._changes.note_connection)
         # What a client brings back for the second round of a call is what it was given.
         self.server.middleware.append(
@@ -178,12 +190,22 @@ class McpSurface:
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         caller = replace(caller_of(ctx), ask=person_asker(ctx, params), reads_structure=_wants_structured(ctx))
-        outcome = await self._conveyor.call(params.name, resumed_arguments(params), caller)
+        if declares_tasks(ctx) and params.request_state is None:
+            begun = await self._tasks.call(ctx, params.name, resumed_arguments(params), caller)
+            if not isinstance(begun, Outcome):
+                # The SDK knows no result of this type, and sends what an extension returns as it is.
+                return cast(types.CallToolResult, begun)
+            outcome = begun
+        else:
+            outcome = await self._conveyor.call(params.name, resumed_arguments(params), caller)
         # Without an operation it is the tool that is unknown, rather than something an operation was asked about.
         if outcome.operation is None and isinstance(outcome.error, UnknownOperation):
             error = self._tools.unknown_tool(params.name, outcome.error)
             raise _invalid(error, escape_texts(error.to_wire()))
-        return input_required(ctx, params, outcome) or call_result(outcome, structured=_wants_structured(ctx))
+        return input_required(ctx, params, outcome) or self._result(ctx, outcome)
+
+    def _result(self, ctx: Context, outcome: Outcome) -> types.CallToolResult:
+        return call_result(outcome, structured=_wants_structured(ctx))
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None

@@ -6,10 +6,10 @@ from pydantic import Field
 
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.operation import FollowUp, Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.plural import plural
-from codeplane.work.items.item import WorkItem
+from codeplane.work.items.item import WorkItem, WorkState
 
 MAX_STEPS = 1000
 
@@ -129,6 +129,11 @@ class WorkView(Result):
         steps = f"{done}{plural(self.steps_total or self.steps_done, 'step')}"
         title = f" {self.title}" if self.title else ""
         return f"{self.work_id} {self.state}{waits}, {steps}{title}{why if why != ': ' else ''}"
+
+    def follow_up(self) -> FollowUp | None:
+        if self.state in (WorkState.COMPLETED, WorkState.FAILED, WorkState.CANCELLED):
+            return None
+        return FollowUp(show="work.show", cancel="work.cancel", arguments={"work_id": self.work_id})
 
 
 class WorkShown(WorkView):

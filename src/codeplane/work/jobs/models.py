@@ -6,7 +6,7 @@ from pydantic import Field
 
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.operation import FollowUp, Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.plural import plural
 from codeplane.work.items.item import WorkState
@@ -21,6 +21,7 @@ _MAX_WALL_TIME_MS = 31_536_000_000
 Status = Literal[
     "JOB_RUNNING", "JOB_WAITING_APPROVAL", "JOB_COMPLETED", "JOB_FAILED", "JOB_PAUSED_BUDGET", "JOB_CANCELLED"
 ]
+ENDED = frozenset({"JOB_COMPLETED", "JOB_FAILED", "JOB_CANCELLED"})
 
 
 class CreateJobRequest(Request):
@@ -149,6 +150,11 @@ class JobView(Result):
             changed = plural(self.changed_files, "file")
             lines.append(f"changed {changed}: look at job_diff, then job_apply or job_discard")
         return "\n".join([*lines, *([self.result] if self.result else [])])
+
+    def follow_up(self) -> FollowUp | None:
+        if self.status in ENDED:
+            return None
+        return FollowUp(show="job.show", cancel="job.cancel", arguments={"job_id": self.job_id})
 
 
 class JobPage(Result):

@@ -5,11 +5,11 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from codeplane.kernel.clock import rfc3339
-from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.operation import FollowUp, Request, Result
 from codeplane.kernel.plural import plural
 from codeplane.work.skills.models import MAX_CHOSEN
 from codeplane.work.threads.models import MAX_MESSAGE_BYTES
-from codeplane.work.threads.thread import Turn
+from codeplane.work.threads.thread import Turn, TurnState
 
 QueueMode = Literal["QUEUE_AFTER_TURN", "REJECT_IF_BUSY", "INTERRUPT_AFTER_CURRENT_TOOL"]
 ReasoningVisibility = Literal["REASONING_SUMMARY", "REASONING_OFF", "REASONING_RAW"]
@@ -109,6 +109,11 @@ class TurnView(Result):
         steps = f", {plural(self.tool_steps, 'tool step')}" if self.tool_steps else ""
         head = f"{self.turn_id} {self.status}{steps}{why}{waits}"
         return f"{self.assistant_message}\n[{head}]" if self.assistant_message else head
+
+    def follow_up(self) -> FollowUp | None:
+        if self.status in (TurnState.COMPLETED, TurnState.FAILED):
+            return None
+        return FollowUp(show="turn.show", cancel="turn.cancel", arguments={"turn_id": self.turn_id})
 
 
 class UndoneTurn(Result):
