@@ -90,7 +90,6 @@ TASK_CHECKS_NOT_APPLYING: Final[Mapping[tuple[str, str], str]] = MappingProxyTyp
     {
         ("tasks-lifecycle", "sep-2663-tasks-get-status-failed"): "CodePlane answers a crash as a tool's error",
         ("tasks-mrtr-input", "sep-2663-tasks-get-status-input-required"): NO_ELICITATION,
-        ("tasks-mrtr-input", "tasks-mrtr-tasks-update-resumes"): NO_ELICITATION,
         ("tasks-mrtr-input", "tasks-mrtr-partial-fulfillment"): NO_ELICITATION,
         ("tasks-mrtr-composition", "sep-2663-mrtr-synchronous-before-task-creation"): NO_ELICITATION,
         (

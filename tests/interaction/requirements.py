@@ -1734,7 +1734,7 @@ REQUIREMENTS = (
     Requirement(
         id="MCX-01",
         source="003 §10; SEP-2663",
-        promise="a long call of a client that declares tasks is a task, answered after a restart too, to its caller alone",
+        promise="a long call of a client that declares tasks is a task, over restarts too, and its caller's alone",
     ),
     Requirement(
         id="NOTIFY-01",

@@ -63,7 +63,7 @@ class PayloadStore:
         await self._log.command(delete)
 
     async def delete_orphans(self) -> int:
-        """Delete the payloads of items, artifacts and deferred calls that are in no table any more; returns how many."""
+        """Delete the payloads of items, artifacts and deferred calls that are in no table; returns how many."""
 
         def delete(writing: WriteTransaction) -> int:
             return writing.connection.execute(

@@ -65,6 +65,8 @@ class WorkWiring(PlaneWiring):
         DeferredTable,
     )
 
+    deferred: DeferredCallRuns
+
     def __init__(self, house: House) -> None:
         super().__init__(house)
         foundation, config = self.foundation, self.foundation.config
@@ -77,6 +79,7 @@ class WorkWiring(PlaneWiring):
             observer=foundation.metrics,
         )
         trust, logger = house.plane(TrustWiring), foundation.logs.logger("work")
+        self._trust = trust
         seal = SealedBytes(ServerKey.at(foundation.workspace.server_key).derive("payloads"))
         self._payloads = PayloadStore(log=foundation.log, seal=seal, max_bytes=config.work.payload_bytes)
         self._artifacts = ArtifactStore(
@@ -195,6 +198,7 @@ class WorkWiring(PlaneWiring):
             door=conveyor,
             identity=conveyor.ports.identity,
             catalogue=foundation.catalogue,
+            withdraw=partial(self._trust.approvals.withdraw_question, reason="the call was cancelled"),
         )
 
     def start_engine(self, conveyor: Conveyor) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import ApprovalNotFound
 from codeplane.kernel.ports import ProjectionStore, Question
@@ -26,10 +27,12 @@ class ActionStore:
             actions = await self._select("action_id = ?", (whole_id,))
         return actions[0]
 
-    def by_key(self, call: Call) -> Action | None:
-        """The action that was proposed under the call's idempotency key."""
-        key = (call.actor.owner_id, call.operation.name, call.idempotency_key)
-        rows = self._log.lookup(f"SELECT {COLUMNS} FROM actions WHERE owner_id = ? AND operation = ? AND key = ?", key)
+    def by_key(self, actor: Actor, operation: str, key: str | None) -> Action | None:
+        """The action that was proposed under an idempotency key."""
+        values = (actor.owner_id, operation, key)
+        rows = self._log.lookup(
+            f"SELECT {COLUMNS} FROM actions WHERE owner_id = ? AND operation = ? AND key = ?", values
+        )
         return action_from_row(rows[0]) if rows else None
 
     async def open_equal(self, question: Question, now_ns: int) -> Action | None:

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 
+from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import EXPIRED_REASON, NO_PERSON, action_stream
 from codeplane.kernel.clock import SECOND_NS, Clock, rfc3339
@@ -163,6 +164,14 @@ class Approvals:
         await self._log.append([forget_event(answer_id, by)])
         return answer_id
 
+    async def withdraw_question(self, actor: Actor, operation: str, key: str, *, reason: str) -> None:
+        """Reject the open action of a call that its caller has cancelled; one that was decided stays as it is."""
+        action = self._store.by_key(actor, operation, key)
+        if action is None or action.actor != actor or action.status is not ActionStatus.PENDING:
+            return
+        with suppress(ApprovalSettled):
+            await self._reject(action, reason)
+
     async def end_for(self, actor_id: str, *, reason: str) -> int:
         """Reject the open actions of a revoked agent or device and of agents that act for it; returns how many."""
         rejected = 0
@@ -219,7 +228,7 @@ class Approvals:
 
     async def _under_key(self, call: Call) -> Action | None:
         """The action under the call's key, expired when its time is over."""
-        action = self._store.by_key(call)
+        action = self._store.by_key(call.actor, call.operation.name, call.idempotency_key)
         return None if action is None else await self._unless_expired(action)
 
     async def _open_equal(self, question: Question) -> Action | None:

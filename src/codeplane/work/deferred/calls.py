@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from codeplane.kernel.actor import Actor, Answer, Caller
 from codeplane.kernel.call import Operation
@@ -28,12 +29,19 @@ _MAX_RUNNING = 256
 _MAX_ENDED = 256
 _KEY = "idempotency_key"
 
+# Who called, what, and under which key.
+Withdraw: TypeAlias = Callable[[Actor, str, str], Awaitable[None]]
+
 
 class DeferredCallRuns:
     """The deferred calls of one server; each has an id that only its caller knows and may use."""
 
-    def __init__(self, *, store: DeferredStore, door: Door, identity: Identity, catalogue: Catalogue) -> None:
+    def __init__(
+        self, *, store: DeferredStore, door: Door, identity: Identity, catalogue: Catalogue, withdraw: Withdraw
+    ) -> None:
+        """`withdraw` takes back the question that a call's person was asked."""
         self._store = store
+        self._withdraw = withdraw
         self._door = door
         self._identity = identity
         self._catalogue = catalogue
@@ -49,8 +57,7 @@ class DeferredCallRuns:
         operation, actor = self._deferrable(name, arguments, caller)
         if operation is None or actor is None or not self._has_room(actor):
             return await self._door.call(name, arguments, caller)
-        if operation.mutates:
-            arguments = {_KEY: new_id("key"), **arguments}
+        arguments = {_KEY: new_id("key"), **arguments}
         run = self._run(operation, arguments, actor, caller, asks=asks)
         deferred_id = new_id("task")
         self._keep(deferred_id, run)
@@ -116,6 +123,8 @@ class DeferredCallRuns:
             await asyncio.wait({run.task})
         if run.task.cancelled():
             await self._store.cancel(record)
+            key = (await self._store.arguments(record))[_KEY]
+            await self._withdraw(record.actor, record.operation, str(key))
 
     def release_waiting(self) -> None:
         """Let go of calls that wait for a person, as the server is about to end; the next run takes them up."""
@@ -145,7 +154,8 @@ class DeferredCallRuns:
         if operation.streaming or operation.result.secret:
             # What holds a secret is given once.
             return None, None
-        if operation.mutates and (operation.request.owns(_KEY) or not isinstance(arguments.get(_KEY, ""), str)):
+        if operation.request.owns(_KEY) or not isinstance(arguments.get(_KEY, ""), str):
+            # Without a key it could not be asked for again.
             return None, None
         return operation, actor
 

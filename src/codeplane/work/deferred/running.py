@@ -52,9 +52,10 @@ class RunningCall:
 
     def give(self, question_id: str, answer: Answer | None) -> None:
         """Answer the question, if it is the one that is asked."""
-        if self.question is not None and self.question.question_id == question_id and self._answer is not None:
-            if not self._answer.done():
-                self._answer.set_result(answer)
+        waiting = self._answer
+        is_asked = self.question is not None and self.question.question_id == question_id
+        if is_asked and waiting is not None and not waiting.done():
+            waiting.set_result(answer)
 
     def is_same_client(self, caller: Caller) -> bool:
         """Whether a caller shows the secret of the client that made the call: questions are for its person alone."""

@@ -1,0 +1,1 @@
+"""Calls that go on after their answer."""
