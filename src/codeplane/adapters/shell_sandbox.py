@@ -17,6 +17,7 @@ from codeplane.disk.program_path import path_outside
 WorkspaceAccess = Literal["none", "read", "write"]
 _PROBE_SEC = 20.0
 _TMPFS_BYTES = 512 * 1024 * 1024
+_BINDS = frozenset({"--bind", "--bind-try", "--ro-bind", "--ro-bind-try", "--dev-bind"})
 # No further user namespaces inside: with them come the kernel's less tried parts.
 _NO_NESTING = ("--unshare-user", "--disable-userns")
 
@@ -106,6 +107,21 @@ class ShellSandbox:
         except (OSError, subprocess.TimeoutExpired):
             return ""
         return done.stdout.decode(errors="replace")
+
+
+def is_shown(command: Sequence[str], path: Path) -> bool:
+    """Whether a sandboxed command sees what is at this path outside: the last mount over it decides."""
+    shown, whole = False, path.resolve()
+    for at, option in enumerate(command):
+        if option in _BINDS and _covers(Path(command[at + 2]), path, whole):
+            shown = True
+        elif option == "--tmpfs" and _covers(Path(command[at + 1]), path, whole):
+            shown = False
+    return shown
+
+
+def _covers(place: Path, *paths: Path) -> bool:
+    return any(place == path or place in path.parents for path in paths)
 
 
 def _without_writing(options: Sequence[str], root: Path, writable: tuple[Path, ...]) -> list[str]:

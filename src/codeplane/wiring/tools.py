@@ -3,7 +3,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,7 +12,7 @@ from codeplane.adapters.line_process import ProgramStart
 from codeplane.adapters.mcp_client import McpConnector
 from codeplane.adapters.mcp_program import program_transport
 from codeplane.adapters.plugin_process import PluginConnector
-from codeplane.adapters.shell_sandbox import ShellSandbox
+from codeplane.adapters.shell_sandbox import ShellSandbox, is_shown
 from codeplane.adapters.tool_secrets import SecretValues, known_secrets
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.disk.program_path import path_outside
@@ -204,7 +204,23 @@ class ToolsWiring(PlaneWiring):
                 readable=tools,
                 writable=tuple(map(Path, program.writable)),
             )
+            _refuse_hidden(program.args, argv)
         return ProgramStart(argv=argv, cwd=root, environment=environment, mark=new_id("server"))
+
+
+def _refuse_hidden(arguments: Iterable[str], command: Sequence[str]) -> None:
+    """Raise ToolServerUnavailable for an argument that names a file or folder which the sandbox does not show."""
+    for argument in arguments:
+        path = Path(argument)
+        if not path.is_absolute() or not path.exists() or is_shown(command, path):
+            continue
+        folder = path if path.is_dir() else path.parent
+        if "node_modules" in folder.parts:
+            folder = Path(*folder.parts[: folder.parts.index("node_modules") + 1])
+        raise ToolServerUnavailable(
+            f"{path} is out of the server's sight in the sandbox",
+            hint=f"show it the folder: cpl tools add … --readable {folder}, or `readable` in your settings",
+        )
 
 
 def _is_confined(program: OutsideProgram) -> bool:

@@ -156,6 +156,22 @@ async def test_the_times_of_a_trigger_are_shown_before_there_is_a_schedule(tmp_p
         assert isinstance(neither.error, InvalidArgument)
 
 
+async def test_a_schedule_is_known_by_its_name_where_only_one_has_it(tmp_path: Path) -> None:
+    asked: JsonObject = {"name": "nightly", "goal": "g", "trigger_kind": "cron", "trigger_spec": "0 9 * * *"}
+    async with scheduling(tmp_path, 'trust.agent_capabilities=["read_files","spawn_agents"]') as plane:
+        first = result(await plane.ask("schedule.create", **asked))["schedule_id"]
+        assert result(await plane.ask("schedule.show", schedule_id="nightly"))["schedule_id"] == first
+        agent = Scheduling(plane.opened, plane.clock, AGENT)
+        refused = await agent.ask("schedule.delete", schedule_id="nightly")
+        assert isinstance(refused.error, ScheduleNotFound)
+        second = result(await agent.ask("schedule.create", **asked))["schedule_id"]
+        assert result(await agent.ask("schedule.show", schedule_id="nightly"))["schedule_id"] == second
+        several = await plane.ask("schedule.delete", schedule_id="nightly")
+        assert isinstance(several.error, ScheduleNotFound) and str(first) in several.error.message
+        result(await plane.ask("schedule.delete", schedule_id=first))
+        assert result(await plane.ask("schedule.delete", schedule_id="nightly"))["schedule_id"] == second
+
+
 async def test_an_agent_sees_and_changes_its_own_schedules_alone(tmp_path: Path) -> None:
     async with scheduling(tmp_path, 'trust.agent_capabilities=["read_files","spawn_agents"]') as plane:
         owners = await plane.create()

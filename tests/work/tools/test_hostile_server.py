@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.errors import OperationGone
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
@@ -40,7 +41,9 @@ async def lying_hint_gets_no_read(opened: Plane, server: JsonObject) -> None:
 
 async def renamed_tool_is_gone_and_the_new_one_asks(opened: Plane, server: JsonObject) -> None:
     result(await opened.conveyor.call("tools.trust", {"server": "bad"}, OWNER))
-    assert result(await opened.conveyor.call(LOOK, {"text": "x"}, AGENT)) or True
+    # It renames the tool before it answers: whichever comes first, the call ends.
+    outcome = await opened.conveyor.call(LOOK, {"text": "x"}, AGENT)
+    assert outcome.error is None or isinstance(outcome.error, OperationGone)
     while LOOK in names(now := await listed(opened, "bad")):
         await asyncio.sleep(0)
     assert refused(await opened.conveyor.call(LOOK, {"text": "x"}, AGENT)) == "UNKNOWN_OPERATION"

@@ -13,7 +13,7 @@ from codeplane.kernel.workspace import Workspace
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, events
 from tests.trust.approvals.agent_calls import action_of, refused, result
-from tests.work.tools.tool_plane import listed, ready, scripted, tool_plane
+from tests.work.tools.tool_plane import SCRIPT, listed, ready, scripted, tool_plane
 
 
 def tool_of(server: JsonObject, name: str) -> JsonObject:
@@ -38,6 +38,12 @@ class TestThroughTheDoor:
             assert [e.payload["operation"] for e in recorded if e.type == "call.finished"][-1] == "ext.notes.look"
             marks = [event for event in recorded if event.type.startswith("content.")]
             assert [(mark.payload["source"], mark.payload["what"]) for mark in marks] == [("tool", "notes")]
+
+    async def test_a_program_that_the_sandbox_hides_is_named_with_the_folder_to_show(self, tmp_path: Path) -> None:
+        async with tool_plane(tmp_path, {"notes": scripted(readable=[])}, "tools.restarts=1") as opened:
+            outcome = await opened.conveyor.call("tools.test", {"server": "notes"}, OWNER)
+            assert outcome.error is not None and "out of the server's sight" in outcome.error.message
+            assert f"--readable {SCRIPT.parent}" in str(outcome.error.hint)
 
     async def test_after_an_answer_of_it_outward_calls_are_only_proposed(self, tmp_path: Path) -> None:
         servers = {"notes": scripted(), "mail": scripted(network=True, risk="exfiltration")}

@@ -68,7 +68,9 @@ class SchedulePatch(Request):
 class ScheduleRequest(Request):
     """A schedule."""
 
-    schedule_id: str = Field(min_length=4, max_length=100, description="its id, or a beginning or end that only it has")
+    schedule_id: str = Field(
+        min_length=1, max_length=100, description="its id, its name, or a beginning or end that only its id has"
+    )
 
 
 class ShowScheduleRequest(ScheduleRequest):

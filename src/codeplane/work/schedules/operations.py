@@ -203,7 +203,7 @@ class ScheduleOperations:
         """A schedule that the caller may see; ScheduleNotFound for those of others, the same whether there are any."""
         creator = self._access.restriction(call)
         try:
-            schedule = await self._store.get(schedule_id)
+            schedule = await self._store.get(schedule_id, creator)
         except ScheduleNotFound:
             if creator is None:
                 raise

@@ -17,6 +17,9 @@ from codeplane.work.schedules.schedule import (
     wakeup_from_row,
 )
 
+# How many of one name an error names.
+_NAMED = 5
+
 
 class ScheduleStore:
     """The schedules of one log."""
@@ -24,9 +27,14 @@ class ScheduleStore:
     def __init__(self, log: Ledger) -> None:
         self._log = log
 
-    async def get(self, schedule_id: str) -> Schedule:
-        """A schedule by its id, or a beginning or end that only it has."""
+    async def get(self, schedule_id: str, creator: str | None = None) -> Schedule:
+        """A schedule by its id, its name (among those of the creator), or a beginning or end that only its id has."""
         found = await self.select("schedule_id = ?", (schedule_id,))
+        if not found:
+            found = await self.select("name = ?1 AND (?2 IS NULL OR created_by = ?2)", (schedule_id, creator))
+            if len(found) > 1:
+                ids = ", ".join(schedule.schedule_id for schedule in found[:_NAMED])
+                raise ScheduleNotFound(f"{len(found)} schedules are named {schedule_id!r}: {ids}", hint="send its id")
         if not found:
             whole_id = await match_stored_id(
                 self._log, "schedules.schedule_id", schedule_id, "schedule", ScheduleNotFound

@@ -14,7 +14,7 @@ from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors
 schedules = typer.Typer(help="What the server runs by the clock.", invoke_without_command=True)
 
 ScheduleArgument = Annotated[
-    str, typer.Argument(metavar="SCHEDULE", help="The schedule, as cpl schedules lists it, or a part of its id.")
+    str, typer.Argument(metavar="SCHEDULE", help="The schedule: its name, its id, or a part of that.")
 ]
 CronOption = Annotated[str, typer.Option("--cron", help="Five fields, as in '30 9 * * 1-5'.")]
 EveryOption = Annotated[str, typer.Option("--every", help="An interval, as in PT15M or P1D.")]
