@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from operator import add
-from typing import Annotated, Protocol, TypedDict, cast
+from typing import Annotated, Any, Protocol, TypedDict, cast
 
 import uvloop
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -56,7 +56,7 @@ async def _async_tool(state: State) -> State:
     return _tool(state)
 
 
-def _builder(model: object, tool: object) -> "StateGraph[State]":
+def _builder(model: Any, tool: Any) -> "StateGraph[State]":
     builder = StateGraph(State)
     builder.add_node("model", model)
     builder.add_node("tool", tool)
