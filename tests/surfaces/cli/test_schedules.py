@@ -66,7 +66,8 @@ def test_status_says_that_schedules_keep_a_server_up(server: Server) -> None:
 def test_an_enabled_schedule_keeps_a_detached_server_up_and_a_disabled_one_does_not(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "repo", {"a.txt": "x\n"})
     # Made without a server: recorded, and woken by the next one.
-    schedule_id = json.loads(cpl("schedules", *NIGHTLY, "--json", cwd=repo).stdout)["result"]["schedule_id"]
+    asked = ("name=nightly", "goal=Run the tests", "trigger_kind=cron", "trigger_spec=0 3 * * *", "--json")
+    schedule_id = json.loads(cpl("call", "schedule.create", *asked, cwd=repo).stdout)["result"]["schedule_id"]
     up = json.loads(cpl("up", "-d", "--json", "--set", "server.idle_exit_sec=0.5", cwd=repo).stdout)
     detached = Server(repo=repo, process=None, facts=up)  # type: ignore[arg-type]  # it is nobody's child
     # Its own idle check has come many times by then: it looks every half second, and the log is asked meanwhile.
@@ -82,9 +83,23 @@ def test_a_command_without_a_server_wakes_nothing(tmp_path: Path) -> None:
     at = json.loads(cpl("schedules", "next", "--every", "PT1M", "-n", "1", "--json", cwd=repo).stdout)["result"][
         "runs"
     ][0]
-    asked = ("create", "soon", "--goal", "look", "--at", at, "--json")
-    schedule_id = json.loads(cpl("schedules", *asked, cwd=repo).stdout)["result"]["schedule_id"]
+    asked = ("name=soon", "goal=look", "trigger_kind=at", f"trigger_spec={at}", "--json")
+    schedule_id = json.loads(cpl("call", "schedule.create", *asked, cwd=repo).stdout)["result"]["schedule_id"]
     shown = json.loads(cpl("schedules", "show", schedule_id, "--json", cwd=repo).stdout)["result"]
     assert shown["history"] == []
     state = json.loads(cpl("call", "status", 'include:=["schedules"]', "--json", cwd=repo).stdout)["result"]
     assert state["schedules"]["runs_here"] is False
+
+
+@requirement("SCHED-07")
+def test_a_server_is_started_for_what_shall_run_and_for_nothing_else(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "repo", {"a.txt": "x\n"})
+    refused = cpl("schedules", "create", "bad", "--goal", "x", "--cron", "61 * * * *", cwd=repo)
+    off = cpl("schedules", *NIGHTLY, "--disabled", cwd=repo)
+    assert (refused.returncode, off.returncode) == (1, 0)
+    assert "not running" in cpl("status", cwd=repo).stdout
+    assert cpl("schedules", "update", "nightly", "--enable", cwd=repo).returncode == 0
+    try:
+        assert "1 enabled, next at " in cpl("status", cwd=repo).stdout
+    finally:
+        assert cpl("down", cwd=repo).returncode == 0

@@ -9,7 +9,8 @@ import typer
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.cli.commands.call import ask
-from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors
+from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace
+from codeplane.surfaces.cli.server_process import start_server
 
 schedules = typer.Typer(help="What the server runs by the clock.", invoke_without_command=True)
 
@@ -70,7 +71,7 @@ def create(
     repo: RepoOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Have something run by the clock, and show its next five runs."""
+    """Have something run by the clock, and show its next five runs; the server is started where none runs."""
     asked: JsonObject = {
         **_trigger(cron, every, at, timezone),
         "name": name,
@@ -85,6 +86,8 @@ def create(
         "enabled": not disabled,
     }
     ask("schedule.create", asked, repo, as_json=as_json)
+    if not disabled:
+        start_server(resolve_workspace(repo))
 
 
 @schedules.command("show")
@@ -130,6 +133,8 @@ def update(
         if not timezone:
             del patch["timezone"]
     ask("schedule.update", {"schedule_id": schedule_id, "patch": patch}, repo, as_json=as_json)
+    if enable:
+        start_server(resolve_workspace(repo))
 
 
 @schedules.command()
@@ -142,8 +147,9 @@ def delete(schedule_id: ScheduleArgument, repo: RepoOption = None, as_json: Json
 @schedules.command()
 @report_errors
 def run(schedule_id: ScheduleArgument, repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """Run a schedule now, besides its times."""
+    """Run a schedule now, besides its times; the server that runs it is started where none runs."""
     ask("schedule.run", {"schedule_id": schedule_id}, repo, as_json=as_json)
+    start_server(resolve_workspace(repo))
 
 
 @schedules.command("next")
