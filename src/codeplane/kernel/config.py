@@ -133,6 +133,13 @@ class WorkConfig(Section):
     payload_bytes: int = Field(8 * 1024 * 1024, ge=1024, description="what is kept whole for one item")
 
 
+class ExploreConfig(Section):
+    """Explorations of repositories."""
+
+    max_running: int = Field(2, ge=1, le=100, description="explorations that run at once; others are queued")
+    max_seconds: float = Field(600.0, gt=0, description="after so long one is summed up with what it has")
+
+
 class TurnsConfig(Section):
     """Turns of conversations: a model and its tools."""
 
@@ -666,6 +673,7 @@ class Config(Section):
     limits: TaskLimits = TaskLimits()
     sessions: SessionConfig = SessionConfig()
     work: WorkConfig = WorkConfig()
+    explore: ExploreConfig = ExploreConfig()
     turns: TurnsConfig = TurnsConfig()
     jobs: JobsConfig = JobsConfig()
     artifacts: ArtifactsConfig = ArtifactsConfig()

@@ -38,6 +38,7 @@ CLASSES = (
     StreamClass(prefix="thread/", setting="messages_days", whole=False),
     StreamClass(prefix="key/", setting="idempotency_days", whole=True),
     StreamClass(prefix="work/", setting="audit_days", whole=True),
+    StreamClass(prefix="explore/", setting="audit_days", whole=True),
     # Definitions, in `schedule/`, stay: a schedule may rest for years.
     StreamClass(prefix="wakeup/", setting="audit_days", whole=False),
     StreamClass(prefix="job/", setting="audit_days", whole=True),

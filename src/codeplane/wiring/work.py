@@ -13,6 +13,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.ledger.payloads import PayloadStore
 from codeplane.trust.identity.server_key import ServerKey
 from codeplane.wiring.conversations import Conversations
+from codeplane.wiring.explore import Explorations
 from codeplane.wiring.job_trees import JobWorkspaces
 from codeplane.wiring.models import ModelsWiring
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
@@ -87,12 +88,14 @@ class WorkWiring(PlaneWiring):
         )
         self._origins = BoundedCache[str, bool](_MAX_ORIGINS)
         self._conversations = Conversations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
+        self._explorations = Explorations.of(foundation, self._payloads)
         self.engine = WorkEngine(
             kinds=(
                 StepList(
                     payloads=self._payloads, clock=foundation.clock, max_running=foundation.config.work.max_running
                 ),
                 *self._conversations.kinds,
+                self._explorations.kind,
             ),
             log=foundation.log,
             clock=foundation.clock,
@@ -176,6 +179,7 @@ class WorkWiring(PlaneWiring):
                 *conversations,
                 *self._conversations.job_operations(conveyor, self.engine, self.trees.trees, self._tree_lifecycle),
                 self.schedules.operations(self._conversations.access(conveyor)),
+                *self._explorations.operations(conveyor, self.engine),
             ),
             status={"session": operations.state, "work": self._state, "schedules": self.schedules.state},
             sweeps=(

@@ -19,6 +19,9 @@ class Family:
     """A context at the root of the repository is there without any marker."""
     ambient_unless: tuple[str, ...] = ()
     """The same, unless one of these is found."""
+    fronts: tuple[str, ...] = ()
+    """The files by which users of a library enter it, the likeliest first: globs below the root of its package, in
+    which `{name}` is the package's name in any case and with any dashes."""
 
 
 def project_family(
@@ -31,6 +34,7 @@ def project_family(
     packages: str = "",
     ambient: bool = False,
     ambient_unless: str = "",
+    fronts: str = "",
 ) -> Family:
     """A family from texts in which blanks part the names."""
     return Family(
@@ -42,4 +46,5 @@ def project_family(
         packages=tuple(packages.split()),
         ambient=ambient,
         ambient_unless=tuple(ambient_unless.split()),
+        fronts=tuple(fronts.split()),
     )

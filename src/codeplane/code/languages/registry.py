@@ -82,6 +82,8 @@ PROJECT_FAMILIES: tuple[Family, ...] = (
     graphql.PROJECT,
     config.PROJECT,
 )
+# How libraries are entered that belong to no project: see `Family.fronts`.
+ROOT_FRONTS: tuple[str, ...] = c.FRONTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ class MakeUpRequest(WorkspaceRequest):
 
     folder: str = Field("", max_length=4096)
     limit: int = Field(40, ge=1, le=200, description="parts; the smaller ones are shown as one")
+    lines: bool = Field(False, description="count the lines of each language, too")
 
 
 class FolderPart(Result):
@@ -39,6 +40,7 @@ class MakeUp(Result):
     files: int
     size_bytes: int
     languages: dict[str, int]
+    lines: dict[str, int] | None = Field(None, description="lines of each language, the most first")
     parts: tuple[FolderPart, ...]
     left_out: int = Field(0, description="parts that are too small to be shown")
     epoch: int
@@ -50,7 +52,7 @@ class MakeUp(Result):
         return "\n".join([f"{plural(self.files, 'file')}, {self.size_bytes:,} B", *lines])
 
 
-def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
+def make_up(snapshot: Snapshot, folder: str, limit: int, *, with_lines: bool = False) -> MakeUp:
     """Measure the files below a folder."""
     prefix = f"{folder}/" if folder else ""
     tables, known_as = languages(), dict[str, str]()
@@ -58,6 +60,7 @@ def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
     counts: Counter[str] = Counter()
     shares: dict[str, Counter[str]] = {}
     folders: set[str] = set()
+    lines: Counter[str] = Counter()
     for path, known in _below(snapshot.files, prefix):
         rest = path[len(prefix) :]
         name, slash, _ = rest.partition("/")
@@ -68,6 +71,8 @@ def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
         sizes[name] += known.stamp.size
         counts[name] += 1
         shares.setdefault(name, Counter())[known_as[called]] += known.stamp.size
+        if with_lines and known_as[called] != OTHER and known.skipped is None:
+            lines[known_as[called]] += _count_lines(snapshot.text(known))
         if slash:
             folders.add(name)
     largest = sorted(sizes, key=lambda name: (-sizes[name], name))[:limit]
@@ -77,6 +82,7 @@ def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
         files=sum(counts.values()),
         size_bytes=sum(sizes.values()),
         languages=dict(total.most_common()),
+        lines=dict(lines.most_common()) if with_lines else None,
         parts=tuple(
             FolderPart(
                 path=path_text(prefix + name),
@@ -90,6 +96,10 @@ def make_up(snapshot: Snapshot, folder: str, limit: int) -> MakeUp:
         left_out=len(sizes) - len(largest),
         epoch=snapshot.epoch,
     )
+
+
+def _count_lines(text: bytes) -> int:
+    return text.count(b"\n") + (bool(text) and not text.endswith(b"\n"))
 
 
 def _below(files: Mapping[str, IndexedFile], prefix: str) -> list[tuple[str, IndexedFile]]:

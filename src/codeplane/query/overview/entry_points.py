@@ -5,12 +5,16 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
+from pydantic import Field
+
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.operation import Result
+from codeplane.kernel.workspace_request import WorkspaceRequest
+from codeplane.query.overview.library_fronts import library_fronts
 from codeplane.query.search.symbols import targets
 from codeplane.query.signature import opening
 
@@ -24,7 +28,18 @@ _GUARD = re.compile(rb"""^if __name__ == ['"]__main__['"]""", re.MULTILINE)
 _STARTS = ("main", "Main")
 _FUNCTION = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
 _FOLLOWED = 5
+# Programs below these show or measure something, and are not what the repository is for.
+_ASIDE = re.compile(
+    r"(?:^|/)(?:examples?|samples?|demos?|bench(?:es|marks?)?|docs?|fuzz(?:ing)?|perf|metrics|tools|scripts|extras|ci"
+    r"|contrib|site|support)/|^\.[^/]+/|(?:^|/)(?:build\.rs|setup\.py)$"
+)
 _BEGINS = 3
+
+
+class EntryPointsRequest(WorkspaceRequest):
+    """How many."""
+
+    limit: int = Field(20, ge=1, le=MAX_ENTRY_POINTS)
 
 
 class EntryPoint(Result):
@@ -46,6 +61,30 @@ class EntryPoint(Result):
             started += f" in {self.defined_in}:{self.defined_line}" if self.defined_in is not None else ""
             return "\n".join([started, *(f"    {line}" for line in self.begins)])
         return f"{place} {self.kind} {self.qualified_name or self.name}"
+
+
+class EntryPoints(Result):
+    """Where a repository is entered: by its commands and programs, as a library, and last by what only shows it."""
+
+    entry_points: tuple[EntryPoint, ...]
+    count: int
+    epoch: int
+    partial: str | None = None
+
+    def text(self) -> str:
+        lines = [point.text() for point in self.entry_points]
+        more = [f"and {self.count - len(lines)} more"] if self.count > len(lines) else []
+        return "\n".join([*lines, *more, *([self.partial] if self.partial else [])]) or "[no entry points are known]"
+
+
+def all_entry_points(world: World, store: FactStore, root_name: str, limit: int) -> EntryPoints:
+    """Programs and commands, then the fronts of libraries, then what is aside."""
+    programs, count = entry_points(world, store)
+    fronts = [path for path in library_fronts(world.snapshot, root_name) if not _ASIDE.search(path)]
+    libraries = [EntryPoint(path=path_text(path), kind="library", name=path.rpartition("/")[2]) for path in fronts]
+    aside = [point for point in programs if _ASIDE.search(point.path) or point.name == "npm run test"]
+    points = [*(point for point in programs if point not in aside), *libraries, *aside]
+    return EntryPoints(entry_points=tuple(points[:limit]), count=count + len(libraries), epoch=world.snapshot.epoch)
 
 
 def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]:

@@ -28,7 +28,13 @@ from codeplane.query.folders import folders_of
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.overview.composition import MakeUp, MakeUpRequest, make_up
 from codeplane.query.overview.dependencies import Dependencies, dependencies
-from codeplane.query.overview.entry_points import EntryPoint, entry_points
+from codeplane.query.overview.entry_points import (
+    EntryPoint,
+    EntryPoints,
+    EntryPointsRequest,
+    all_entry_points,
+    entry_points,
+)
 from codeplane.query.overview.focus import Words, find_focus
 from codeplane.query.overview.graph import Graph, graph_of
 from codeplane.query.overview.layout import (
@@ -214,12 +220,24 @@ class MapOperations:
         read = await read_consistently(self._knowledge, look, lambda found: [symbol.path for symbol in found.symbols])
         return read.answer.model_copy(update={"partial": read.partial})
 
+    @operation("repo.entry_points", risk=Risk.READ)
+    async def list_entry_points(self, call: Call, request: EntryPointsRequest) -> EntryPoints:
+        """Where the repository is entered: its commands and programs first, then the front files of its libraries, last
+        what only shows or measures it, such as examples."""
+
+        def look(snapshot: Snapshot) -> EntryPoints:
+            world = World(snapshot, self._knowledge.store, self._knowledge.modules)
+            return all_entry_points(world, self._knowledge.store, self._root.name, request.limit)
+
+        read = await read_consistently(self._knowledge, look, lambda found: ())
+        return read.answer.model_copy(update={"partial": read.partial})
+
     @operation("folder.make_up", risk=Risk.READ)
     async def made_of(self, call: Call, request: MakeUpRequest) -> MakeUp:
         """What a folder is made of: its folders and files by size, and the languages of each."""
         folder = canonical(request.folder, root=self._root) if request.folder.strip("/") else ""
         snapshot = await (await self._knowledge.fresh()).snapshot(strict=False)
-        return await asyncio.to_thread(make_up, snapshot, folder, request.limit)
+        return await asyncio.to_thread(make_up, snapshot, folder, request.limit, with_lines=request.lines)
 
     def _map(self, snapshot: Snapshot, request: MapRequest) -> "_Mapped":
         parts, store = request.include or _DEFAULT, self._knowledge.store

@@ -90,3 +90,16 @@ CPP = Language(
     pattern_contexts=_STATEMENT,
 )
 LANGUAGES = (C, CPP)
+# The headers by which users of a library include it, the likeliest first; C has no projects, so below the root.
+FRONTS = (
+    "include/{name}/{name}.h",
+    "include/{name}/{name}.hpp",
+    "include/{name}.h",
+    "include/{name}.hpp",
+    "src/{name}/{name}.h",
+    "src/*/{name}_all.hpp",
+    "{name}.h",
+    "{name}.hpp",
+    "include/{name}/*.h",
+    "include/{name}/*.hpp",
+)

@@ -55,4 +55,5 @@ PROJECT = project_family(
     include="*.cs *.fs *.fsx *.vb",
     fences="*.sln",
     packages="*.csproj *.fsproj *.vbproj",
+    fronts="**/{name}.cs",
 )

@@ -27,4 +27,5 @@ PROJECT = project_family(
     include="*.ex *.exs",
     fences="mix.lock",
     packages="mix.exs",
+    fronts="lib/{name}.ex",
 )

@@ -56,4 +56,5 @@ PROJECT = project_family(
     include="*.go",
     fences="go.work",
     packages="go.mod",
+    fronts="{name}.go doc.go",
 )

@@ -59,4 +59,5 @@ PROJECT = project_family(
     include="*.php",
     fences="composer.lock",
     packages="composer.json",
+    fronts="src/{name}.php",
 )

@@ -66,4 +66,5 @@ PROJECT = project_family(
     include="*.py *.pyi *.pyw *.pyx *.pxd *.pxi",
     fences="uv.lock poetry.lock Pipfile.lock",
     packages="pyproject.toml setup.py setup.cfg requirements.txt Pipfile",
+    fronts="{name}/__init__.py src/{name}/__init__.py {name}.py src/*/__init__.py",
 )

@@ -56,4 +56,5 @@ PROJECT = project_family(
     include="*.rb *.rake Gemfile",
     fences="Gemfile.lock",
     packages="Gemfile",
+    fronts="lib/{name}.rb",
 )

@@ -71,4 +71,5 @@ PROJECT = project_family(
     include="*.rs",
     fences="Cargo.lock",
     packages="Cargo.toml",
+    fronts="src/lib.rs",
 )

@@ -1,0 +1,71 @@
+"""The files by which users of a library enter it."""
+
+import re
+from collections.abc import Callable, Iterable
+
+from codeplane.code.languages.registry import PROJECT_FAMILIES, ROOT_FRONTS
+from codeplane.index.contexts.discovery import discover
+from codeplane.index.path_kinds import is_copy, is_test
+from codeplane.index.snapshot import Snapshot
+
+MAX_FRONTS = 20
+_MAX_PROJECTS = 50
+_MODULE = re.compile(rb"^module\s+(\S+)", re.MULTILINE)
+_VERSION = re.compile(r"v\d+")
+_FRONTS = {family.name: family.fronts for family in PROJECT_FAMILIES if family.fronts}
+
+
+def library_fronts(snapshot: Snapshot, root_name: str) -> list[str]:
+    """The front files of the repository's packages, those nearest to the root first."""
+
+    def read(path: str) -> bytes | None:
+        known = snapshot.files.get(path)
+        return snapshot.text(known) if known is not None and known.skipped is None else None
+
+    projects = [each for each in discover(snapshot.files, read) if each.status != "detached" and each.tier]
+    fronts: dict[str, None] = {}
+    chosen = sorted(projects, key=lambda each: (each.root.count("/") + bool(each.root), each.root))[:_MAX_PROJECTS]
+    for project in chosen:
+        if not is_test(f"{project.root}/x") and (patterns := _FRONTS.get(project.family)):
+            names = _names(project.root, root_name, project.markers, read)
+            fronts |= dict.fromkeys(_first_matches(snapshot.files, project.root, patterns, names))
+    if not fronts:
+        fronts = dict.fromkeys(_first_matches(snapshot.files, "", ROOT_FRONTS, _without_digits(root_name)))
+    return list(fronts)[:MAX_FRONTS]
+
+
+def _names(root: str, root_name: str, markers: Iterable[str], read: Callable[[str], bytes | None]) -> set[str]:
+    """What a package may be called: as its folder, as the repository, or as its module says."""
+    names = _without_digits(root.rpartition("/")[2] or root_name, root_name)
+    for marker in markers:
+        if marker.rpartition("/")[2] == "go.mod" and (found := _MODULE.search(read(marker) or b"")):
+            parts = found[1].decode("utf-8", "replace").split("/")
+            names.add(next((part for part in reversed(parts) if not _VERSION.fullmatch(part)), root_name))
+    return names
+
+
+def _without_digits(*names: str) -> set[str]:
+    """The names, and what they are without a version at their end."""
+    return {spelled for name in names for spelled in (name, name.rstrip("0123456789.-") or name)}
+
+
+def _first_matches(paths: Iterable[str], root: str, patterns: tuple[str, ...], names: set[str]) -> list[str]:
+    """The files that the first pattern matches which matches any."""
+    prefix = f"{root}/" if root else ""
+    inside = [
+        path[len(prefix) :]
+        for path in paths
+        if path.startswith(prefix) and not is_test(path) and not is_copy(path[len(prefix) :])
+    ]
+    for pattern in patterns:
+        compiled = re.compile(_expression(pattern, names), re.IGNORECASE)
+        if matches := sorted(path for path in inside if compiled.fullmatch(path)):
+            return [prefix + path for path in matches]
+    return []
+
+
+def _expression(pattern: str, names: set[str]) -> str:
+    """A glob as a regular expression; a name may be written with other dashes, or without any."""
+    spelled = "|".join(sorted("[-_.]?".join(map(re.escape, re.split(r"[-_.]", name))) for name in names))
+    parts = {"**/": "(?:.*/)?", "*": "[^/]*", "{name}": f"(?:{spelled})"}
+    return "".join(parts.get(part, re.escape(part)) for part in re.split(r"(\*\*/|\*|\{name\})", pattern))

@@ -1,0 +1,73 @@
+"""Explorations: what runs them, and their operations."""
+
+from dataclasses import dataclass
+
+from codeplane.kernel.actor import Caller
+from codeplane.kernel.conveyor import Conveyor
+from codeplane.kernel.ports import Payloads
+from codeplane.wiring.foundation import Foundation
+from codeplane.wiring.work_scope import work_scope
+from codeplane.work.explore.access import ExploreAccess
+from codeplane.work.explore.concurrency import ConcurrencySettings
+from codeplane.work.explore.exploration import Exploration
+from codeplane.work.explore.kind import ExploreKind
+from codeplane.work.explore.operations import ExploreOperations
+from codeplane.work.explore.planner import Planner, RulesOnly
+from codeplane.work.explore.preflight import Preflight
+from codeplane.work.explore.rule_planner import RulePlanner
+from codeplane.work.items.engine import WorkEngine
+from codeplane.work.items.kind import Door
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explorations:
+    """What explorations are made of, before there is a conveyor."""
+
+    foundation: Foundation
+    payloads: Payloads
+    kind: ExploreKind
+
+    @classmethod
+    def of(cls, foundation: Foundation, payloads: Payloads) -> "Explorations":
+        """Build what runs explorations."""
+        config = foundation.config.explore
+        kind = ExploreKind(
+            max_running=config.max_running,
+            max_seconds=config.max_seconds,
+            log=foundation.log,
+            payloads=payloads,
+            clock=foundation.clock,
+            redactor=foundation.redactor,
+            settings=ConcurrencySettings(),
+            planner_of=_planner_of,
+        )
+        return cls(foundation=foundation, payloads=payloads, kind=kind)
+
+    def operations(self, conveyor: Conveyor, engine: WorkEngine) -> tuple[object, ...]:
+        """The operations on explorations."""
+        foundation = self.foundation
+        access = ExploreAccess(
+            log=foundation.log,
+            store=engine.store,
+            scope_of=work_scope(conveyor.ports.authority.event_scope),
+            readable=conveyor.ports.authority.readable,
+        )
+        return (
+            ExploreOperations(
+                engine=engine,
+                kind=self.kind,
+                log=foundation.log,
+                payloads=self.payloads,
+                access=access,
+                preflight=Preflight(root=foundation.workspace.root, door=conveyor),
+                cursors=foundation.cursors,
+                # Goals may leave for models, perhaps on other machines.
+                redactor=foundation.outward,
+                max_seconds=foundation.config.explore.max_seconds,
+                pass_marks=foundation.untrusted.pass_to_work,
+            ),
+        )
+
+
+def _planner_of(exploration: Exploration, door: Door, caller: Caller) -> Planner:
+    return RulesOnly(RulePlanner(exploration.target, exploration.goals))

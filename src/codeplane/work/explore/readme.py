@@ -1,0 +1,48 @@
+"""What a README says first: its title and its first paragraph."""
+
+import re
+
+_MAX_TITLE, _MAX_PARAGRAPH = 200, 700
+_UNDERLINE = re.compile(r"^([=\-~#*^\"'`+:.])\1{2,}\s*$")
+_IMAGE = re.compile(r"\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?|\[!\[[^\]]*\]\[[^\]]*\]\]\[?[^\]]*\]?")
+_LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])")
+_TAG = re.compile(r"<[^>]*>")
+_ASIDE = re.compile(r"^(?:\.\. |\[[^\]]+\]:|:[\w-]+:|\||```|---|\s{4,}\S|[-*+] )")
+_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
+
+
+def find_readme(paths: list[str]) -> str | None:
+    """The path of the README among paths of one folder."""
+    by_name = {path.rpartition("/")[2].lower(): path for path in paths}
+    return next((by_name[name] for name in _NAMES if name in by_name), None)
+
+
+def opening(text: str) -> tuple[str, str]:
+    """The title of a text and its first paragraph in plain words; either is empty where there is none."""
+    title, paragraph = "", list[str]()
+    lines = [*text.splitlines(), ""]
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        plain = _plain(line)
+        if paragraph and (not plain or _UNDERLINE.match(line)):
+            if len(" ".join(paragraph)) >= 30:
+                break
+            paragraph = []
+        if not plain or _UNDERLINE.match(line) or _ASIDE.match(line):
+            continue
+        is_heading = line.lstrip().startswith("#") or bool(_UNDERLINE.match(following)) or "<h1" in line.lower()
+        if is_heading:
+            title = title or plain.lstrip("# ").strip()
+            continue
+        paragraph.append(plain)
+    return title[:_MAX_TITLE], _shorten(" ".join(paragraph))
+
+
+def _plain(line: str) -> str:
+    line = _LINK.sub(r"\1", _IMAGE.sub("", line))
+    return _TAG.sub("", line).replace("**", "").strip()
+
+
+def _shorten(text: str) -> str:
+    if len(text) <= _MAX_PARAGRAPH:
+        return text
+    return text[:_MAX_PARAGRAPH].rpartition(" ")[0] + " …"
