@@ -1707,6 +1707,21 @@ REQUIREMENTS = (
         promise="cpl artifacts keeps files of up to 8 MB, gives back their exact bytes, and leaves no half of one",
     ),
     Requirement(
+        id="EXR-01",
+        source="000 §4, §6, §7, §18, §24",
+        promise="an exploration streams its plan, commands and typed results from a cursor and ends in a summary",
+    ),
+    Requirement(
+        id="EXR-02",
+        source="000 §18, §19",
+        promise="operations run by priority then order within bounds; cancelled ones take their dependents with them",
+    ),
+    Requirement(
+        id="EXR-03",
+        source="000 §4, issue 22",
+        promise="entry points are the commands, programs and library fronts of a repository, in its own language",
+    ),
+    Requirement(
         id="MEMORY-01",
         source="003 §8.11",
         promise="what a thread remembers can be read, and written by people alone; later turns are shown it",

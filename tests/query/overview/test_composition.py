@@ -45,6 +45,16 @@ def test_a_folder_is_told_by_size_and_language(root: Path) -> None:
     with_plane(root, body)
 
 
+def test_lines_are_counted_by_language_on_request(tmp_path: Path) -> None:
+    files = {"a.py": "one\ntwo\n", "b.py": "no end of line", "c.rs": "fn main() {}\n", "d.bin": "\0\n", "e.py": ""}
+
+    async def body(ask: Ask) -> None:
+        assert result(await ask("folder.make_up", lines=True))["lines"] == {"python": 3, "rust": 1}
+        assert result(await ask("folder.make_up"))["lines"] is None
+
+    with_plane(make_repo(tmp_path / "lines", files), body)
+
+
 def test_what_most_files_use_comes_first(root: Path) -> None:
     async def body(ask: Ask) -> None:
         found = result(await ask("symbol.most_used", limit=3))

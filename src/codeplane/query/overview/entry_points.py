@@ -82,6 +82,11 @@ def all_entry_points(world: World, store: FactStore, root_name: str, limit: int)
     programs, count = entry_points(world, store)
     fronts = [path for path in library_fronts(world.snapshot, root_name) if not _ASIDE.search(path)]
     libraries = [EntryPoint(path=path_text(path), kind="library", name=path.rpartition("/")[2]) for path in fronts]
+    started = {(point.defined_in, point.defined_line) for point in programs if point.defined_in is not None}
+    count -= len(programs)
+    # A function that a command starts is not an entry of its own.
+    programs = [point for point in programs if (point.path, point.line) not in started]
+    count += len(programs)
     aside = [point for point in programs if _ASIDE.search(point.path) or point.name == "npm run test"]
     points = [*(point for point in programs if point not in aside), *libraries, *aside]
     return EntryPoints(entry_points=tuple(points[:limit]), count=count + len(libraries), epoch=world.snapshot.epoch)

@@ -10,7 +10,7 @@ from codeplane.work.explore.readme import opening
 from codeplane.work.explore.target import Target
 from codeplane.work.explore.typed_result import bound_items, bound_text
 
-_MAX_ENTRIES, _MAX_HITS, _MAX_DELTAS = 200, 200, 100
+_MAX_ENTRIES, _MAX_HITS, _MAX_DELTAS, _MAX_SYMBOLS = 200, 200, 100, 50
 _LARGE_BYTES = 5 * 1024 * 1024
 _UTF8 = "utf-8"
 
@@ -146,7 +146,11 @@ def _map(target: Target, found: JsonObject) -> Answer:
 
 def _entry_points(target: Target, found: JsonObject) -> Answer:
     fields = ("path", "kind", "name", "qualified_name", "line", "defined_in", "defined_line")
-    points = [_camel(point, *fields) for point in _objects(found, "entry_points") if target.holds(str(point["path"]))]
+    points = [
+        _camel(point, *fields)
+        for point in _objects(found, "entry_points")
+        if target.holds(str(point.get("defined_in") or point["path"]))
+    ]
     return Answer(
         type="EntryPoint[]", value=points, truncated=_number(found, "count") > len(_objects(found, "entry_points"))
     )
@@ -155,7 +159,7 @@ def _entry_points(target: Target, found: JsonObject) -> Answer:
 def _symbols(target: Target, found: JsonObject) -> Answer:
     fields = ("name", "kind", "path", "line", "signature", "files")
     symbols = [_camel(symbol, *fields) for symbol in _objects(found, "symbols") if target.holds(str(symbol["path"]))]
-    return Answer(type="SymbolUse[]", value=symbols[:20], truncated=bool(found.get("cut")))
+    return Answer(type="SymbolUse[]", value=symbols[:_MAX_SYMBOLS], truncated=bool(found.get("cut")))
 
 
 def _camel(found: Mapping[str, JsonValue], *fields: str) -> JsonObject:

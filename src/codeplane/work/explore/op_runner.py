@@ -151,7 +151,7 @@ def _request(op: AgentOp, target: Target) -> tuple[str, JsonObject]:
         case agent_op.ENTRY_POINTS:
             return "repo.entry_points", {"limit": 50 if target.folder else 20, **scope}
         case _:
-            return "symbol.most_used", {"limit": _SYMBOLS if target.folder else 20, **scope}
+            return "symbol.most_used", {"limit": _SYMBOLS, **scope}
 
 
 def command(op: AgentOp, target: Target) -> tuple[str, JsonObject]:

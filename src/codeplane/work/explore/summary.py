@@ -78,7 +78,7 @@ def summarize(target: Target, facts: Facts, goals: Sequence[str]) -> ExploreSumm
         files=_int(lines.get("files")) or _int(facts.listing.get("fileCount")),
         size_bytes=_int(lines.get("sizeBytes")) or _int(facts.listing.get("sizeBytes")),
         folders=tuple(part for part in _objects(lines.get("parts")) if part.get("isDir"))[:_MAX_FOLDERS],
-        symbols=tuple(facts.symbols[:_MAX_SYMBOLS]),
+        symbols=tuple(_choose_symbols(facts.symbols)),
         tests=_object(tests) if isinstance(tests, dict) else None,
         dependencies=tuple(map(str, modules[:20])) if isinstance(modules, (list, tuple)) else (),
         goals={goal: tuple(paths) for goal, paths in facts.by_goal.items() if goal in goals},
@@ -97,6 +97,13 @@ def describe_entry_point(point: Mapping[str, JsonValue]) -> str:
         return f"{path} {point['name']} = {point.get('qualifiedName')}"
     place = f"{path}:{line}" if line is not None else str(path)
     return place if kind == "module" else f"{place} {point.get('qualifiedName') or point['name']}"
+
+
+def _choose_symbols(symbols: list[JsonObject]) -> list[JsonObject]:
+    """The most used definitions; methods, whose names many things have, only where there are too few others."""
+    others = [symbol for symbol in symbols if symbol.get("kind") != "method"]
+    chosen = others if len(others) >= _MAX_SYMBOLS // 2 else symbols
+    return chosen[:_MAX_SYMBOLS]
 
 
 def _git(found: JsonObject) -> GitDeltas:
@@ -138,8 +145,8 @@ def _followups(facts: Facts) -> list[str]:
         found.append(f"look at what is not committed: {plural(_int(facts.git.get('total')), 'path')} (git_diff)")
     if facts.marks:
         (path, _), *_rest = Counter(str(hit["path"]) for hit in facts.marks).most_common(1)
-        count = f"{len(facts.marks)}{'+' if facts.more_marks else ''}"
-        found.append(f"look at {count} lines with TODO or FIXME, as in {path}")
+        least = "+" if facts.more_marks else ""
+        found.append(f"look at {len(facts.marks)}{least} lines with TODO or FIXME, as in {path}")
     found += [f"nothing here speaks of {goal!r}" for goal, paths in facts.by_goal.items() if not paths]
     return found
 

@@ -52,7 +52,8 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
 
 def _folder(folder: JsonObject) -> str:
     languages = folder.get("languages")
-    main = next(iter(languages), "") if isinstance(languages, dict) else ""
+    known = [name for name in languages if name != "other"] if isinstance(languages, dict) else []
+    main = known[0] if known else ""
     count = folder.get("files")
     files = plural(count if isinstance(count, int) else 0, "file")
     return f"- `{folder['path']}/` {files}{f', mostly {main}' if main else ''}"
@@ -61,7 +62,7 @@ def _folder(folder: JsonObject) -> str:
 def _symbol(symbol: JsonObject) -> str:
     count = symbol.get("files")
     used = plural(count if isinstance(count, int) else 0, "file")
-    return f"- `{symbol['path']}:{symbol['line']}` `{symbol['signature']}`, used in {used}"
+    return f"- `{symbol['path']}:{symbol['line']}` `{str(symbol['signature']).partition(' {')[0]}`, used in {used}"
 
 
 def _state(summary: ExploreSummary) -> list[str]:

@@ -17,6 +17,7 @@ from codeplane.surfaces.cli.commands.devices import devices
 from codeplane.surfaces.cli.commands.diff import diff
 from codeplane.surfaces.cli.commands.doctor import doctor
 from codeplane.surfaces.cli.commands.down import down
+from codeplane.surfaces.cli.commands.explore import explore
 from codeplane.surfaces.cli.commands.grants import grants
 from codeplane.surfaces.cli.commands.index import index
 from codeplane.surfaces.cli.commands.init import init
@@ -56,6 +57,7 @@ for command in (
     ask,
     chat,
     search,
+    explore,
     diff,
     doctor,
     call,

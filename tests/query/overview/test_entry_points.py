@@ -1,0 +1,113 @@
+"""`repo.entry_points`: commands and programs first, then the fronts of libraries, last what only shows them."""
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from codeplane.kernel.json import JsonObject
+from tests.harness import make_repo
+from tests.interaction.requirements import requirement
+from tests.query.asking import Ask, result, with_plane
+
+pytestmark = requirement("EXR-03")
+
+# By the name of the repository: its files, and where it is entered.
+REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
+    "bytes": (
+        {
+            "Cargo.toml": '[package]\nname = "bytes"\n',
+            "src/lib.rs": "pub mod buf;\n",
+            "src/buf.rs": "",
+            "build.rs": "fn main() {}\n",
+        },
+        [("library", "src/lib.rs"), ("function", "build.rs")],
+    ),
+    "tool": (
+        {
+            "Cargo.toml": '[package]\nname = "tool"\n',
+            "src/main.rs": "fn main() {}\n",
+            "examples/e.rs": "fn main() {}\n",
+        },
+        [("function", "src/main.rs"), ("function", "examples/e.rs")],
+    ),
+    "mux": (
+        {"go.mod": "module github.com/gorilla/mux/v2\n", "mux.go": "package mux\n", "route.go": "package mux\n"},
+        [("library", "mux.go")],
+    ),
+    "checkout": (
+        {
+            "go.mod": "module example.com/cobra\n",
+            "cobra.go": "package cobra\n",
+            "cmd/x/main.go": "package main\n\nfunc main() {\n}\n",
+        },
+        [("function", "cmd/x/main.go"), ("library", "cobra.go")],
+    ),
+    "gson": (
+        {
+            "pom.xml": "<project/>\n",
+            "gson/pom.xml": "<project/>\n",
+            "gson/src/main/java/com/g/Gson.java": "package com.g;\npublic class Gson {}\n",
+            "gson/src/test/java/com/g/GsonTest.java": "package com.g;\nclass GsonTest { void main() {} }\n",
+        },
+        [("library", "gson/src/main/java/com/g/Gson.java")],
+    ),
+    "spdlog": (
+        {
+            "include/spdlog/spdlog.h": "#pragma once\n",
+            "include/spdlog/async.h": "#pragma once\n",
+            "bench/b.cpp": "int main() { return 0; }\n",
+        },
+        [("library", "include/spdlog/spdlog.h"), ("function", "bench/b.cpp")],
+    ),
+    "klaxon": (
+        {
+            "settings.gradle.kts": 'include("klaxon")\n',
+            "klaxon/build.gradle.kts": "",
+            "klaxon/src/main/kotlin/k/Klaxon.kt": "package k\nclass Klaxon\n",
+        },
+        [("library", "klaxon/src/main/kotlin/k/Klaxon.kt")],
+    ),
+    "web-kit": (
+        {"package.json": '{"name": "web-kit", "scripts": {"test": "jest"}}', "src/index.ts": "export const a = 1;\n"},
+        [("library", "src/index.ts"), ("script", "package.json")],
+    ),
+    "shop": (
+        {
+            "pyproject.toml": '[project]\nname = "shop"\n[project.scripts]\nshop = "shop.cli:main"\n',
+            "shop/__init__.py": "",
+            "shop/__main__.py": "",
+            "shop/cli.py": "def main():\n    pass\n",
+            "tools/x.py": "def main():\n    pass\n",
+        },
+        [
+            ("script", "pyproject.toml"),
+            ("module", "shop/__main__.py"),
+            ("library", "shop/__init__.py"),
+            ("function", "tools/x.py"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REPOSITORIES)
+def test_a_repository_is_entered_where_its_users_would(name: str, tmp_path: Path) -> None:
+    files, expected = REPOSITORIES[name]
+
+    async def body(ask: Ask) -> None:
+        found = result(await ask("repo.entry_points"))
+        points = cast(list[JsonObject], found["entry_points"])
+        assert [(point["kind"], point["path"]) for point in points] == expected
+        assert found["count"] == len(expected)
+        first = result(await ask("repo.entry_points", limit=1))
+        assert len(cast(list[JsonObject], first["entry_points"])) == 1 and first["count"] == len(expected)
+
+    with_plane(make_repo(tmp_path / name, files), body)
+
+
+def test_nothing_to_enter_is_said(tmp_path: Path) -> None:
+    async def body(ask: Ask) -> None:
+        found = result(await ask("repo.entry_points"))
+        assert found["entry_points"] == [] and found["count"] == 0
+
+    with_plane(make_repo(tmp_path / "notes", {"a.md": "# a\n"}), body)
