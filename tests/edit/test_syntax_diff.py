@@ -6,7 +6,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from codeplane.edit.batch import Change
+from codeplane.edit.batch_delta import compare_contents
+from codeplane.edit.file_state import sha256_of
+from codeplane.edit.line_diff import diff_lines, split_lines
 from codeplane.edit.syntax_diff import SyntaxComparer, SyntaxDiff, Texts
 from codeplane.index.parser_pool import ParserPool
 from tests.interaction.requirements import requirement
@@ -24,6 +30,19 @@ class Shop:
     def buy(self):
         return price(2)
 """
+# Of several encodings, with a mark at the start, other line ends, and bytes that are no text.
+VERSION_LINES = (
+    "\ufeff".encode(),
+    "a = 'ä'\n".encode(),
+    b"a = '\xe4'\n",
+    b"b = 1\n",
+    b"b = 1\r\n",
+    b"\n",
+    b"last",
+    "c\u2028d\n".encode(),
+    "a\n".encode("utf-16"),
+    b"\0\n",
+)
 
 
 @pytest.fixture(scope="module")
@@ -120,3 +139,15 @@ def test_symbols_of_many_hunks_are_those_of_the_definitions_around_each(syntax: 
     assert found.symbols == tuple(f"shop.py:Outer.m{number}.inner" for number in range(30))
     assert found.around == {"shop.py": [f"Outer.m{number}.inner" for number in range(30)]}
     assert compared(syntax, before, before.replace(b"limit = 1", b"limit = 2")).around == {"shop.py": ["Outer.limit"]}
+
+
+@requirement("EDT-07")
+@given(
+    before=st.lists(st.sampled_from(VERSION_LINES), max_size=8).map(b"".join),
+    after=st.lists(st.sampled_from(VERSION_LINES), max_size=8).map(b"".join),
+)
+def test_versions_are_compared_once_with_what_their_bytes_say(before: bytes, after: bytes) -> None:
+    """The delta compares them as text; symbols are found by the lines of their bytes."""
+    change = Change(path="a.py", content=after, before=sha256_of(before), old=before)
+    texts = compare_contents([change], {"a.py": before}, {"a.py": after}).texts
+    assert list(texts.find_hunks("a.py")) == diff_lines(split_lines(before), split_lines(after))

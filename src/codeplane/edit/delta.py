@@ -1,10 +1,11 @@
 """The delta of a mutation: everything it changed, so that no caller has to look afterwards."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from codeplane.kernel.operation import Result
 
@@ -40,11 +41,29 @@ class TextEdit(Result):
     symbol: str | None = Field(None, description="the innermost definition around it, where the file could be parsed")
 
 
+_EDITS = TypeAdapter(tuple[TextEdit, ...])
+FileAction = Literal["created", "updated", "deleted", "moved"]
+# By shown path, the innermost definition around each edit of the file, in order.
+SymbolsAround = Mapping[str, Sequence[str | None]]
+# By shown path, the lines (from 1) that a refactoring changed because of what the code means.
+SemanticLines = Mapping[str, frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditedLines:
+    """Lines from `first` up to `last`, counted from 1 and without the last one, and the text in their place."""
+
+    first: int
+    last: int
+    new_text: str
+    cut: bool
+
+
 class FileDelta(Result):
     """One file before and after; hashes are SHA-256 of the bytes on disk."""
 
     path: str
-    action: Literal["created", "updated", "deleted", "moved"]
+    action: FileAction
     old_path: str | None = None
     old_hash: str | None = None
     new_hash: str | None = None
@@ -60,9 +79,24 @@ class FileDelta(Result):
         where = f"{self.old_path} → {self.path}" if self.old_path else self.path
         return f"{sign} {where} +{self.diff_stats.insertions} -{self.diff_stats.deletions}"
 
-
-# By shown path, the lines (from 1) that a refactoring changed because of what the code means.
-SemanticLines = Mapping[str, frozenset[int]]
+    def with_edits(self, edits: Sequence[EditedLines], symbols: SymbolsAround, semantic: SemanticLines) -> "FileDelta":
+        """Return a copy with the edits, the symbol around each, and whether it is semantic."""
+        if not edits:
+            return self
+        around = chain(symbols.get(self.path, ()), repeat(None))
+        lines = semantic.get(self.old_path or self.path, frozenset())
+        # Of plain values: the validator makes the models of all edits in one go.
+        values = [
+            {
+                "range": {"start": {"line": edit.first, "char": 0}, "end": {"line": edit.last, "char": 0}},
+                "new_text": edit.new_text,
+                "cut": edit.cut,
+                "semantic": bool(lines) and not lines.isdisjoint(range(edit.first, max(edit.last, edit.first + 1))),
+                "symbol": symbol,
+            }
+            for edit, symbol in zip(edits, around, strict=False)
+        ]
+        return self.model_copy(update={"edits": _EDITS.validate_python(values)})
 
 
 class Delta(Result):
@@ -77,33 +111,3 @@ class Delta(Result):
     head: str | None = Field(None, description="of git: the commit that is checked out now")
     branch: str | None = None
     refs: tuple[str, ...] = Field((), description="of git: what moved beside files, as in `main 91b7e02 → 4f1c2aa`")
-
-    def with_labels(self, symbols: Mapping[str, Sequence[str | None]], semantic: SemanticLines) -> "Delta":
-        """Return a copy with the symbol around each edit, and whether the edit is semantic."""
-        files = tuple(
-            file.model_copy(
-                update={
-                    "edits": tuple(
-                        TextEdit(
-                            range=edit.range,
-                            new_text=edit.new_text,
-                            cut=edit.cut,
-                            semantic=_is_semantic(file, edit, semantic),
-                            symbol=symbol,
-                        )
-                        for edit, symbol in zip(
-                            file.edits, chain(symbols.get(file.path, ()), repeat(None)), strict=False
-                        )
-                    )
-                }
-            )
-            for file in self.files
-        )
-        return self.model_copy(update={"files": files})
-
-
-def _is_semantic(file: FileDelta, edit: TextEdit, semantic: SemanticLines) -> bool:
-    lines = semantic.get(file.old_path or file.path, frozenset())
-    return bool(lines) and any(
-        line in lines for line in range(edit.range.start.line, max(edit.range.end.line, edit.range.start.line + 1))
-    )

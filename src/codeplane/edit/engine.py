@@ -110,7 +110,7 @@ class Engine:
         # Parsed while the disk is busy.
         comparing = asyncio.ensure_future(self._compare(computed))
         try:
-            delta, computed = await self._run_shielded(call, mutation_id, record, changes, (), computed, APPLIED)
+            computed = await self._run_shielded(call, mutation_id, record, changes, (), computed, APPLIED)
             compared = await comparing
         finally:
             comparing.cancel()
@@ -119,7 +119,7 @@ class Engine:
             with span("index.refresh", files=len(paths)):
                 consequence = await self._consequences.of(before, paths, compared=compared)
         call.report_change(computed.effects(consequence.symbols))
-        delta = delta.with_labels(compared.around, semantic)
+        delta = computed.delta(mutation_id, symbols=compared.around, semantic=semantic)
         return AppliedChanges(delta=delta, consequence=consequence, ignored=tuple(sorted(map(path_text, ignored))))
 
     def _is_short(self, changes: Sequence[Change]) -> bool:
@@ -136,12 +136,11 @@ class Engine:
 
     async def predict(self, computed: BatchDelta, *, semantic: SemanticLines = _NO_LINES) -> tuple[Delta, Consequence]:
         """Return the delta and consequences of changes that have not been made."""
-        delta = computed.delta("")
         if self._consequences is None:
-            return delta, Consequence()
+            return computed.delta(""), Consequence()
         paths = sorted({*computed.texts.before, *computed.texts.after})
         compared, consequence = await self._consequences.predict(computed.texts, paths)
-        return delta.with_labels(compared.around, semantic), consequence
+        return computed.delta("", symbols=compared.around, semantic=semantic), consequence
 
     async def undo(self, call: Call, record: MutationRecord) -> Delta:
         """Put the files back as they were before."""
@@ -167,11 +166,9 @@ class Engine:
         self._scope.admit(call, [change.path for change in back.changes if change.path not in back.dropped])
         kind = UNDONE if back.kept.state == "undone" else REDONE
         computed = await asyncio.to_thread(batch_delta, self._root, back.changes)
-        delta, computed = await self._run_shielded(
-            call, new_id("mut"), back.kept, back.changes, back.dropped, computed, kind
-        )
+        computed = await self._run_shielded(call, new_id("mut"), back.kept, back.changes, back.dropped, computed, kind)
         call.report_change(computed.effects())
-        return delta
+        return computed.delta(back.kept.mutation_id)
 
     def admit(self, call: Call, changes: Sequence[Change]) -> None:
         """Raise unless the caller may write the batch."""
@@ -210,7 +207,7 @@ class Engine:
         dropped: Sequence[str],
         computed: BatchDelta,
         kind: str,
-    ) -> tuple[Delta, BatchDelta]:
+    ) -> BatchDelta:
         """Run the transaction to its end even when the call is cancelled, so that all or nothing changes."""
         abandoned = threading.Event()
         work = asyncio.ensure_future(
@@ -239,7 +236,7 @@ class Engine:
         computed: BatchDelta,
         kind: str,
         abandoned: threading.Event,
-    ) -> tuple[Delta, BatchDelta]:
+    ) -> BatchDelta:
         with self._locks.hold([change.path for change in changes]):
             planned = await self._plan_moves(record, changes, kind)
             moves = planned.moves
@@ -251,9 +248,8 @@ class Engine:
             if kind == UNDONE:
                 moves = tuple(move.reverse() for move in moves)
             computed = computed.with_moves(await self._move_in_index(call, planned, moves, changes))
-        delta = computed.delta(record.mutation_id)
-        await self._record(call, journal_id, record, delta, kind)
-        return delta, computed
+        await self._record(call, journal_id, record, computed, kind)
+        return computed
 
     async def _write(
         self,
@@ -302,11 +298,13 @@ class Engine:
             [(change.moved_from, change.path) for change in changes if change.moved_from is not None]
         )
 
-    async def _record(self, call: Call, journal_id: str, record: MutationRecord, delta: Delta, kind: str) -> None:
+    async def _record(
+        self, call: Call, journal_id: str, record: MutationRecord, computed: BatchDelta, kind: str
+    ) -> None:
         payload = event_payload(record) | {
-            "insertions": delta.insertions,
-            "deletions": delta.deletions,
-            "hashes": {file.path: file.new_hash for file in delta.files[:_NAMED]},
+            "insertions": computed.insertions,
+            "deletions": computed.deletions,
+            "hashes": {file.path: file.new_hash for file in computed.files[:_NAMED]},
         }
         draft = Draft(
             stream=STREAM,

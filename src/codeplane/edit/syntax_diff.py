@@ -35,6 +35,14 @@ class Texts:
 
     before: Mapping[str, bytes]
     after: Mapping[str, bytes]
+    hunks: Mapping[str, Sequence[Hunk]] = field(default_factory=dict)
+    """The lines in which the versions of a path differ, where they have been compared."""
+
+    def find_hunks(self, path: str) -> Sequence[Hunk]:
+        """Return the lines in which the versions of a path differ."""
+        if (known := self.hunks.get(path)) is not None:
+            return known
+        return diff_lines(split_lines(self.before.get(path, b"")), split_lines(self.after.get(path, b"")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +95,7 @@ class SyntaxComparer:
         around: dict[str, list[str | None]] = {}
         for path in dict.fromkeys(version.path for version in versions):
             before, after = parsed.get((path, False)), parsed.get((path, True))
-            hunks = diff_lines(split_lines(texts.before.get(path, b"")), split_lines(texts.after.get(path, b"")))
+            hunks = texts.find_hunks(path)
             old, new = _DefinitionLines(before), _DefinitionLines(after)
             symbols += _changed_symbols(path, hunks, old, new)
             around[path_text(path)] = list(_enclosing_symbols(hunks, old, new))

@@ -1,7 +1,8 @@
 """Keeps the threads of a busy server on one core, since they wait for each other anyway.
 
 Only one thread of the interpreter runs at a time. On several cores each handing over wakes another core and moves what
-the caches hold: the same calls took half as much CPU time again.
+the caches hold: the same calls took half as much CPU time again. On one core a thread that is woken would push the
+event loop aside whenever that lets go of the interpreter, if only to look at a file: so the others wait until it waits.
 """
 
 import asyncio
@@ -25,6 +26,10 @@ _LOOP_SHARE = 0.2
 # Threads that work for long without the interpreter.
 _APART = ("vectors", "parsing")
 _CORES = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset[int]()
+# A thread of the first kind runs once it is woken, one of the second once the running one waits or has had its time.
+_USUAL, _YIELDING = (os.SCHED_OTHER, os.SCHED_BATCH) if hasattr(os, "SCHED_BATCH") else (0, 0)
+# Whoever started the server may have chosen another kind.
+_MAY_YIELD = _USUAL != _YIELDING and os.sched_getscheduler(0) == _USUAL
 
 
 class HomeCore:
@@ -55,6 +60,9 @@ class HomeCore:
         if self.core is not None:
             if in_all < _IDLE * _TURN_SEC or self._turns >= _TURNS_BOUND:
                 self.release()
+            else:
+                # Those that were started meanwhile.
+                self._bind_threads(self.core)
         elif _IDLE * _TURN_SEC <= in_all <= _PARALLEL * _TURN_SEC and on_loop >= _LOOP_SHARE * in_all:
             self.bind()
 
@@ -66,9 +74,16 @@ class HomeCore:
             if core not in _CORES:
                 return
             self.core, self._turns = core, 0
-            for thread in threading.enumerate():
-                if thread.native_id is not None and not thread.name.startswith(_APART):
-                    _set_cores(thread.native_id, frozenset({core}))
+            self._bind_threads(core)
+
+    def _bind_threads(self, core: int) -> None:
+        loop = threading.get_native_id()
+        for thread in threading.enumerate():
+            if thread.native_id is None or thread.name.startswith(_APART):
+                continue
+            _set_cores(thread.native_id, frozenset({core}))
+            if thread.native_id != loop:
+                _set_scheduling(thread.native_id, _YIELDING)
 
     def release(self) -> None:
         """Let every thread run anywhere again, also those that were started meanwhile."""
@@ -76,23 +91,35 @@ class HomeCore:
         with suppress(OSError):
             for name in os.listdir(_TASKS):  # noqa: PTH208
                 _set_cores(int(name), _CORES)
+                _set_scheduling(int(name), _USUAL)
 
 
 @contextmanager
 def every_core() -> Iterator[None]:
-    """Let a child that is started within run on every core; it would inherit what this thread is bound to."""
+    """Let a child that is started within run on every core and once it is woken; it would inherit what is set here."""
     bound = os.sched_getaffinity(0) if _CORES else _CORES
     if bound == _CORES:
         yield
         return
+    yielding = _MAY_YIELD and os.sched_getscheduler(0) == _YIELDING
     _set_cores(0, _CORES)
+    if yielding:
+        _set_scheduling(0, _USUAL)
     try:
         yield
     finally:
         _set_cores(0, bound)
+        if yielding:
+            _set_scheduling(0, _YIELDING)
 
 
 def _set_cores(thread: int, cores: "frozenset[int] | set[int]") -> None:
     # A thread may have ended, or the system may not allow it.
     with suppress(OSError):
         os.sched_setaffinity(thread, cores)
+
+
+def _set_scheduling(thread: int, kind: int) -> None:
+    with suppress(OSError):
+        if _MAY_YIELD and {kind, os.sched_getscheduler(thread)} == {_USUAL, _YIELDING}:
+            os.sched_setscheduler(thread, kind, os.sched_param(0))

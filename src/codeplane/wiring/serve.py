@@ -58,6 +58,8 @@ _POLICY_SEC = 15.0
 _OTHER_FILES = 400
 # A gRPC connection is passed on by two more sockets.
 _FILES_A_CONNECTION = 3
+# New objects until the collector looks at them, and how often until it looks at older ones: a call makes thousands.
+_COLLECTED_AFTER = (10_000, 20, 20)
 
 
 class Serving:
@@ -294,6 +296,7 @@ class Serving:
     ) -> None:
         # What is loaded by now stays: the collector would scan all of it again and again.
         gc.freeze()
+        gc.set_threshold(*_COLLECTED_AFTER)
         gc.enable()
         activity.start()
         self._home = _identity(self._workspace.home)
