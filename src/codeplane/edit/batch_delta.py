@@ -136,7 +136,7 @@ def compare_contents(
 
 def _is_plain(content: bytes | None, text: Text | None) -> bool:
     """Whether the lines of a text differ where those of its bytes do."""
-    return content is None or (text is not None and text.encoding == "utf-8" and not text.mark)
+    return content is None or (text is not None and text.encoding == "utf-8")
 
 
 def _file_delta(
