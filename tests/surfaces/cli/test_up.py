@@ -1,5 +1,6 @@
 """`cpl up`: one server for a repository, however often and from wherever it is asked for."""
 
+import errno
 import json
 import os
 import shutil
@@ -7,14 +8,14 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
 
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.http.binding import stable_port
-from tests.harness import CPL, Server, cpl, git, make_repo, start, until
+from tests.harness import CPL, PATIENCE_SEC, Server, cpl, git, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.test_shutdown import PROGRAM, Slow
 from tests.surfaces.http.wire import call, frames, get_field, listed_events, send, stream
@@ -121,6 +122,19 @@ def with_free_port(folder: Path) -> Path:
     return make_repo(next(place for place in places if is_free(stable_port(place))))
 
 
+def take_port(folder: Path) -> tuple[socket.socket, Path]:
+    """A repository and a socket on its port: the port of one that nobody else has taken meanwhile."""
+    for number in count():
+        repo = folder / f"repo-{number}"
+        try:
+            taken = socket.create_server(("127.0.0.1", stable_port(repo.resolve())))
+        except OSError as error:
+            assert error.errno == errno.EADDRINUSE
+            continue
+        return taken, make_repo(repo)
+    raise AssertionError("unreachable")
+
+
 class TestPlace:
     def test_the_port_stays_and_is_written_down(self, tmp_path: Path) -> None:
         repo = with_free_port(tmp_path)
@@ -131,8 +145,9 @@ class TestPlace:
             assert json.loads(server.workspace.server.read_text())["port"] == server.port
             assert server.stop() == 0
 
-    def test_another_port_when_it_is_taken(self, repo: Path) -> None:
-        with socket.create_server(("127.0.0.1", stable_port(repo.resolve()))):
+    def test_another_port_when_it_is_taken(self, tmp_path: Path) -> None:
+        taken, repo = take_port(tmp_path)
+        with taken:
             server = start(repo)
             try:
                 assert server.port != stable_port(repo.resolve())
@@ -333,8 +348,10 @@ class TestRemovedFolder:
                 assert f"pid {inner.process.pid}" in str(error["message"])
                 assert f"cpl down --repo {inner.workspace.root}" in str(error["hint"])
             assert inner.process.poll() is None and (repo / "wt" / "README.md").exists()
-            shutil.rmtree(inner.workspace.home)
-            inner.process.wait(timeout=30)
+            # At once, as nothing that is deleted bit by bit beside a server that writes into it would go.
+            gone = inner.workspace.home.rename(repo.parent / "gone")
+            inner.process.wait(timeout=PATIENCE_SEC)
+            shutil.rmtree(gone)
             assert not inner.workspace.home.exists()
             assert "result" in outer.call("git.worktree_remove", name="wt")
             assert not (repo / "wt").exists() and outer.process.poll() is None

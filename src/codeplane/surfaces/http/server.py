@@ -1,6 +1,7 @@
 """The HTTP server: uvicorn on uvloop, with a graceful shutdown."""
 
 import asyncio
+import math
 import signal
 import socket
 import ssl
@@ -111,8 +112,6 @@ class HttpServer:
                 access_log=False,
                 server_header=False,
                 headers=self._headers,
-                # Calls have had their time in `drain`; what is left are answers on their way out.
-                timeout_graceful_shutdown=_LAST_BYTES_SEC,
                 timeout_keep_alive=KEEP_ALIVE_SEC,
             ),
             own_headers=self._own_headers,
@@ -141,15 +140,20 @@ class HttpServer:
         all_listen = _all(server.listening.wait() for server, _ in servers)
         listening = asyncio.ensure_future(all_listen)
         sweeping = asyncio.ensure_future(self._connections.sweep())
+        last_sec = _LAST_BYTES_SEC
         try:
             await asyncio.wait({serving, listening}, return_when=asyncio.FIRST_COMPLETED)
             if not serving.done():
                 ready()
             await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
             self._stopping.set()
+            ends_sec = loop.time() + self._bounds.shutdown_timeout_sec
             await drain()
+            # What is left are answers on their way out: they have what calls left of their time, on a busy machine too.
+            last_sec = max(_LAST_BYTES_SEC, math.ceil(ends_sec - loop.time()))
         finally:
             for server, _ in servers:
+                server.config.timeout_graceful_shutdown = last_sec
                 server.should_exit = True
             waiting.cancel()
             listening.cancel()
