@@ -1770,6 +1770,24 @@ REQUIREMENTS = (
         id="ACP-03",
         source="design §11, 000 §23",
         promise="whoever speaks ACP is an agent, also with the owner's token; other accounts need a token of their own",
+        id="LSP-01",
+        source="design §14",
+        promise="the name at a place is resolved with ranges and certainty in every indexed language, or why not is said",
+    ),
+    Requirement(
+        id="LSP-02",
+        source="design §14",
+        promise="references to the name at a place come as they are found, aliases included, and say when they are not all",
+    ),
+    Requirement(
+        id="LSP-03",
+        source="design §14",
+        promise="open documents stand in place of their files for the question that sends them, and nobody else",
+    ),
+    Requirement(
+        id="LSP-04",
+        source="001 §3.2",
+        promise="`cpl lsp` serves the Language Server Protocol 3.17 to editors, in the position encoding they ask for",
     ),
 )
 

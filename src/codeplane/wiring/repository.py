@@ -36,6 +36,7 @@ from codeplane.query.compare.operations import CompareOperations
 from codeplane.query.explain.explain import ExplainOperations
 from codeplane.query.fact_queries.operations import FactOperations
 from codeplane.query.knowledge import Knowledge
+from codeplane.query.navigation.operations import NavigationOperations
 from codeplane.query.overview.map_repo import MapOperations
 from codeplane.query.read.list_dir import ListOperations
 from codeplane.query.read.read_files import ReadOperations
@@ -167,6 +168,7 @@ def build_repository(
             ListOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             TaskContextOperations(root=root, knowledge=knowledge, history=history),
             FactOperations(root=root, knowledge=knowledge),
+            NavigationOperations(root=root, knowledge=knowledge),
             *read_operations(
                 root=root,
                 environment=environment,

@@ -84,7 +84,7 @@ def references(
     paths = (
         {bound.file for bound in asked.bounds}
         if asked.local
-        else {path for spelled in words for path, _ in store.files_with(spelled)}
+        else {path for spelled in words for path in world.files_with(spelled)}
     )
     for path in sorted(paths):
         known = world.snapshot.files.get(path)
