@@ -15,6 +15,7 @@ from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.acp_shim import SHIM as ACP
 from codeplane.surfaces.cli.commands import app
+from codeplane.surfaces.cli.lsp_shim import USAGE as LSP_USAGE
 from codeplane.surfaces.cli.shim import USAGE
 from codeplane.wiring.app import load_workspace_config
 from tests.docs.markdown import ROOT, documents
@@ -30,7 +31,7 @@ _HINTED = re.compile(r"(?:^|: |`|, or )(cpl [^;,`()]+)")
 OTHERS = {"index.scip", "mcp.codeplane", "actor.kind"}
 COMMANDS = typer.main.get_command(app)
 # Commands that parse their own options.
-SHIMS = {"mcp": USAGE, "acp": ACP.usage}
+SHIMS = {"mcp": USAGE, "acp": ACP.usage, "lsp": LSP_USAGE}
 
 
 @pytest.fixture(scope="module")

@@ -1770,14 +1770,16 @@ REQUIREMENTS = (
         id="ACP-03",
         source="design §11, 000 §23",
         promise="whoever speaks ACP is an agent, also with the owner's token; other accounts need a token of their own",
+    ),
+    Requirement(
         id="LSP-01",
         source="design §14",
-        promise="the name at a place is resolved with ranges and certainty in every indexed language, or why not is said",
+        promise="what the name at a place means is answered with ranges and certainty, in five languages, or why not",
     ),
     Requirement(
         id="LSP-02",
         source="design §14",
-        promise="references to the name at a place come as they are found, aliases included, and say when they are not all",
+        promise="references to a place come as they are found, aliases included, and say when they are not all",
     ),
     Requirement(
         id="LSP-03",
@@ -1788,6 +1790,11 @@ REQUIREMENTS = (
         id="LSP-04",
         source="001 §3.2",
         promise="`cpl lsp` serves the Language Server Protocol 3.17 to editors, in the position encoding they ask for",
+    ),
+    Requirement(
+        id="LSP-05",
+        source="issue 23",
+        promise="an editor outlives its server, sees its own text alone, and no document or request breaks another",
     ),
 )
 

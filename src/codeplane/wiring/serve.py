@@ -40,6 +40,7 @@ from codeplane.surfaces.http.guard import Guard
 from codeplane.surfaces.http.probes import Probes
 from codeplane.surfaces.http.server import HttpServer
 from codeplane.surfaces.http.shutdown import UntilShutdown
+from codeplane.surfaces.lsp.surface import LspSurface
 from codeplane.surfaces.mcp.mount import McpMount
 from codeplane.surfaces.web.surface import WebSurface
 from codeplane.surfaces.ws.events import EventSocket
@@ -263,6 +264,12 @@ class Serving:
                 root=self._workspace.root,
                 stopping=self._drained,
                 logger=plane.logs.logger("codeplane.acp"),
+            ).routes(),
+            *LspSurface(
+                conveyor=plane.conveyor,
+                root=self._workspace.root,
+                stopping=self._drained,
+                logger=plane.logs.logger("codeplane.lsp"),
             ).routes(),
             *WebSurface(
                 conveyor=plane.conveyor,

@@ -138,7 +138,7 @@ async def test_open_documents_are_bounded_and_inside(tmp_path: Path) -> None:
             ([{"path": "../a.py", "text": ""}], "PATH_DENIED"),
             ([{"path": ".git/config", "text": ""}], "PATH_DENIED"),
         ]:
-            refused = await plane.conveyor.call("symbol.at", {**place, "documents": documents}, AGENT)  # type: ignore[dict-item]  # plain JSON
+            refused = await plane.conveyor.call("symbol.at", {**place, "documents": documents}, AGENT)
             assert refused.error is not None and refused.error.name == name
 
 

@@ -35,7 +35,8 @@ PROGRAMS: dict[str, dict[str, str]] = {
     "python": {
         "shop/__init__.py": "",
         "shop/cart.py": (
-            "class «cart»Cart:\n    def «add»add(self, «item»item):\n        return self.«selfuse»total(«itemuse»item)\n\n"
+            "class «cart»Cart:\n"
+            "    def «add»add(self, «item»item):\n        return self.«selfuse»total(«itemuse»item)\n\n"
             "    def «total»total(self, item):\n        return item\n"
         ),
         "shop/main.py": (
@@ -45,7 +46,8 @@ PROGRAMS: dict[str, dict[str, str]] = {
     },
     "typescript": {
         "src/cart.ts": (
-            "export class «cart»Cart {\n  «add»add(«item»item: number): number {\n    return this.«selfuse»total(«itemuse»item);\n"
+            "export class «cart»Cart {\n"
+            "  «add»add(«item»item: number): number {\n    return this.«selfuse»total(«itemuse»item);\n"
             "  }\n  «total»total(item: number): number {\n    return item;\n  }\n}\n"
         ),
         "src/main.ts": (
@@ -57,7 +59,8 @@ PROGRAMS: dict[str, dict[str, str]] = {
         "go.mod": "module example.com/shop\n\ngo 1.22\n",
         "cart/cart.go": (
             "package cart\n\ntype «cart»Cart struct{}\n\nfunc (c *Cart) «add»Add(«item»item int) int {\n"
-            "\treturn c.«selfuse»Total(«itemuse»item)\n}\n\nfunc (c *Cart) «total»Total(item int) int {\n\treturn item\n}\n"
+            "\treturn c.«selfuse»Total(«itemuse»item)\n}\n\n"
+            "func (c *Cart) «total»Total(item int) int {\n\treturn item\n}\n"
         ),
         "main.go": (
             'package main\n\nimport "example.com/shop/cart"\n\nfunc main() {\n\t«local»own := &cart.«cartuse»Cart{}\n'
@@ -89,4 +92,11 @@ PROGRAMS: dict[str, dict[str, str]] = {
     },
 }
 # What is defined where each of them is used.
-USES = {"cartuse": "cart", "imported": "cart", "adduse": "add", "selfuse": "total", "itemuse": "item", "localuse": "local"}
+USES = {
+    "cartuse": "cart",
+    "imported": "cart",
+    "adduse": "add",
+    "selfuse": "total",
+    "itemuse": "item",
+    "localuse": "local",
+}

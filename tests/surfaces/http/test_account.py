@@ -78,7 +78,7 @@ def _client(*, own: bool, accounts: _Accounts | None = None) -> TestClient:
     return TestClient(counted, base_url=HOST, client=("127.0.0.1", 5000))
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/mcp/stdio", "/acp"])
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/stdio", "/acp", "/lsp"])
 def test_of_another_account_only_whoever_shows_a_good_token_is_let_through(path: str) -> None:
     strangers, owners = _client(own=False), _client(own=True)
     assert strangers.post(path).status_code == 401

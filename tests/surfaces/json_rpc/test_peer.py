@@ -139,6 +139,13 @@ class TestAnswers:
         error = (await line.sent.get())["error"]
         assert isinstance(error, dict) and error["code"] == -32800
 
+    async def test_a_request_that_is_cancelled_before_it_begins_is_answered_too(self) -> None:
+        line = Line()
+        await line.ask("wait", 7)
+        assert line.peer.cancel(7)
+        error = (await line.sent.get())["error"]
+        assert isinstance(error, dict) and error["code"] == -32800
+
     async def test_a_notification_is_never_answered(self) -> None:
         line = Line()
         for method in ("bad", "unknown"):

@@ -102,6 +102,4 @@ def _is_new(snapshot: Snapshot, path: str) -> bool:
 
 
 def _indexed(path: str, file: OverlaidFile) -> IndexedFile:
-    return IndexedFile(
-        path=path, stamp=_NO_STAMP, digest=file.digest, offset=0, length=len(file.text), tracked=False
-    )
+    return IndexedFile(path=path, stamp=_NO_STAMP, digest=file.digest, offset=0, length=len(file.text), tracked=False)

@@ -1,7 +1,7 @@
 """Looks at a place in a consistent state of the repository, under the caller's open documents."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,11 @@ from codeplane.index.files.paths import path_text
 from codeplane.index.freshness import SnapshotSource
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import IndexNotReady, NotFound
+from codeplane.kernel.open_document import OpenDocument
 from codeplane.query.consistent_read import read_consistently
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.navigation.open_files import OpenFiles
+from codeplane.query.navigation.positions import Unit
 from codeplane.query.navigation.records import Answered
 from codeplane.query.navigation.requests import FileRequest
 from codeplane.query.navigation.symbol_lookup import SymbolLookup
@@ -62,9 +64,17 @@ class Looking:
 
     async def answer(self, request: FileRequest, look: Callable[[SymbolLookup], Look[T]]) -> T:
         """Return an answer, looked for again whenever a file it speaks of has changed."""
+        return await self._answer(request.columns, request.documents, look)
 
+    async def answer_from_disk(self, unit: Unit, look: Callable[[SymbolLookup], Look[T]]) -> T:
+        """Return an answer that open documents have no part in."""
+        return await self._answer(unit, (), look)
+
+    async def _answer(
+        self, unit: Unit, documents: Sequence[OpenDocument], look: Callable[[SymbolLookup], Look[T]]
+    ) -> T:
         def look_at(snapshot: Snapshot) -> Look[T]:
-            lookup, open_documents = self._lookup(snapshot, request)
+            lookup, open_documents = self._lookup(snapshot, unit, documents)
             seen = look(lookup)
             return Look(
                 answer=seen.answer,
@@ -92,16 +102,18 @@ class Looking:
         fresh = await self._knowledge.fresh()
         snapshot = await fresh.snapshot(strict=False)
         behind = (await self._knowledge.wait_for_facts(snapshot)).line()
-        lookup, open_documents = await asyncio.to_thread(self._lookup, snapshot, request)
+        lookup, open_documents = await asyncio.to_thread(self._lookup, snapshot, request.columns, request.documents)
         yield Session(
             lookup=lookup, snapshot=snapshot, fresh=fresh, partial=behind or None, open_documents=open_documents
         )
 
-    def _lookup(self, snapshot: Snapshot, request: FileRequest) -> tuple[SymbolLookup, tuple[str, ...]]:
+    def _lookup(
+        self, snapshot: Snapshot, unit: Unit, documents: Sequence[OpenDocument]
+    ) -> tuple[SymbolLookup, tuple[str, ...]]:
         store, modules = self._knowledge.store, self._knowledge.modules
-        overlay = self._open.overlay(snapshot, request.documents) if request.documents else {}
+        overlay = self._open.overlay(snapshot, documents) if documents else {}
         world = OverlaidWorld(snapshot, store, modules, overlay) if overlay else World(snapshot, store, modules)
-        return SymbolLookup(world, Resolver(world), request.columns), tuple(overlay)
+        return SymbolLookup(world, Resolver(world), unit), tuple(overlay)
 
 
 def must_have_facts(world: World, path: str) -> Facts:

@@ -13,11 +13,14 @@ from codeplane.query.navigation.records import (
     OutlineEntry,
     ReferenceBatch,
     SymbolAt,
+    SymbolList,
     SymbolOutline,
+    SymbolPlace,
 )
 from codeplane.query.navigation.reference_stream import ReferenceStream
 from codeplane.query.navigation.related_symbols import implementations, types
-from codeplane.query.navigation.requests import OutlineRequest, ReferencesAtRequest, SymbolAtRequest
+from codeplane.query.navigation.requests import FindRequest, OutlineRequest, ReferencesAtRequest, SymbolAtRequest
+from codeplane.query.navigation.symbol_finder import NameTables, find_symbols
 from codeplane.query.navigation.symbol_lookup import MAX_PLACES, NameAt, SymbolLookup, outside_source
 from codeplane.query.signature import signature
 
@@ -31,6 +34,7 @@ class NavigationOperations:
         self._root = root
         self._store = knowledge.store
         self._looking = Looking(root=root, knowledge=knowledge)
+        self._names = NameTables(knowledge.store)
 
     @operation("symbol.at", risk=Risk.READ)
     async def at(self, call: Call, request: SymbolAtRequest) -> SymbolAt:
@@ -55,6 +59,16 @@ class NavigationOperations:
 
         return await self._looking.answer(request, look)
 
+    @operation("symbol.find", risk=Risk.READ)
+    async def find(self, call: Call, request: FindRequest) -> SymbolList:
+        """Definitions whose name equals, starts with, contains or is abbreviated by the query, with their ranges."""
+
+        def look(lookup: SymbolLookup) -> Look[SymbolList]:
+            answer = find_symbols(lookup, self._store, self._names, request)
+            return Look(answer=answer, paths=frozenset(symbol.path for symbol in answer.symbols))
+
+        return await self._looking.answer_from_disk(request.columns, look)
+
     @operation("symbol.references", risk=Risk.READ, timeout_sec=_STREAM_SEC)
     async def references(self, call: Call, request: ReferencesAtRequest) -> AsyncIterator[ReferenceBatch]:
         """Every place that refers to the name at path, line and column, or may, as they are found, with certainty;
@@ -75,7 +89,8 @@ def _symbol_at(lookup: SymbolLookup, path: str, request: SymbolAtRequest) -> Sym
     lookups = {"definition": None, "type": types, "implementation": implementations}
     wanted = lookups[request.want]
     if wanted is None:
-        listed, cut = [], None
+        listed: list[SymbolPlace] = []
+        cut: str | None = None
         for place in lookup.places(found, detail=request.detail):
             if len(listed) == MAX_PLACES:
                 cut = f"only the first {MAX_PLACES} definitions are listed"
@@ -85,7 +100,8 @@ def _symbol_at(lookup: SymbolLookup, path: str, request: SymbolAtRequest) -> Sym
         listed, cut = wanted(lookup, path, found, detail=request.detail)
     outside = outside_source(found.meaning) if request.want == "definition" else None
     unknown = None if listed or outside else _why_unknown(found, request.want)
-    nearby, count = ([], 0)
+    nearby: list[SymbolPlace] = []
+    count = 0
     if unknown and request.want == "definition":
         nearby, count = lookup.candidates(found.token.name, LANGUAGES[facts.language].group)
     return SymbolAt(

@@ -147,3 +147,14 @@ class ReferenceBatch(Answered):
             return "\n".join(lines)
         found = f"{plural(self.total, 'reference')} to {'; '.join(self.of[:5])}" if self.of else "no symbol there"
         return "\n".join([*lines, found, *([self.cut] if self.cut else []), self.caveats()])
+
+
+class SymbolList(Answered):
+    """Definitions whose names are like a query, best first."""
+
+    symbols: tuple[SymbolPlace, ...] = ()
+    cut: str | None = None
+
+    def text(self) -> str:
+        lines = [symbol.text() for symbol in self.symbols] or ["nothing found"]
+        return "\n".join([*lines, *([self.cut] if self.cut else []), self.caveats()])

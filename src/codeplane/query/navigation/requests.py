@@ -59,3 +59,11 @@ class ReferencesAtRequest(PlaceRequest):
 
     declaration: bool = Field(True, description="with the definition itself")
     only_file: bool = Field(False, description="those in the same file alone")
+
+
+class FindRequest(WorkspaceRequest):
+    """A part of a name, or an abbreviation of it."""
+
+    query: str = Field(min_length=1, max_length=500)
+    limit: int = Field(50, ge=1, le=500)
+    columns: SkipJsonSchema[Unit] = Field("characters", description="what columns count")

@@ -15,6 +15,10 @@ def main() -> None:
         from codeplane.surfaces.cli.acp_shim import SHIM
 
         raise SystemExit(SHIM.main(sys.argv[2:]))
+    if sys.argv[1:2] == ["lsp"]:
+        from codeplane.surfaces.cli.lsp_shim import main as lsp
+
+        raise SystemExit(lsp(sys.argv[2:]))
     from codeplane.surfaces.cli.commands import app
 
     app()

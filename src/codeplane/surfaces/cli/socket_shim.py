@@ -5,7 +5,7 @@ An empty message says that stdin has ended; the server answers what is left, and
 
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -73,6 +73,8 @@ class SocketShim:
     # Options with a value beside --repo and --client, and those without; both become the path's query.
     options: frozenset[str] = frozenset()
     flags: frozenset[str] = frozenset()
+    # Carries the messages; one that outlives its server connects again.
+    relay: "Callable[[Connect, Framing], int]" = lambda connect, framing: relay_once(connect, framing)
 
     def main(self, arguments: list[str]) -> int:
         """Run the shim and return the exit code, as documented for all commands."""
@@ -83,15 +85,18 @@ class SocketShim:
             query = self._parse(arguments)
             repo, client = query.pop("repo", None), query.pop("client", None)
             workspace = find_workspace(Path(repo or project_folder()), explicit=repo is not None)
-            facts, _ = start_server(workspace)
-            secret = ClientSecret.of(workspace, client).read() if client else ""
-            token = owner_token(workspace)
-            headers = {
-                **({"Authorization": f"Bearer {token}"} if token else {}),
-                **({HEADER: secret} if secret else {}),
-            }
-            with ClientSocket(facts, self._address(query), headers) as connection:
-                return _Relay(connection, self.framing).run()
+
+            def connect() -> ClientSocket:
+                facts, _ = start_server(workspace)
+                secret = ClientSecret.of(workspace, client).read() if client else ""
+                token = owner_token(workspace)
+                headers = {
+                    **({"Authorization": f"Bearer {token}"} if token else {}),
+                    **({HEADER: secret} if secret else {}),
+                }
+                return ClientSocket(facts, self._address(query), headers)
+
+            return self.relay(connect, self.framing)
         except CodePlaneError as error:
             return report(error)
         except KeyboardInterrupt:
@@ -115,6 +120,15 @@ class SocketShim:
 
     def _address(self, query: Mapping[str, str]) -> str:
         return self.path + (f"?{urlencode(query, quote_via=quote)}" if query else "")
+
+
+Connect = Callable[[], ClientSocket]
+
+
+def relay_once(connect: Connect, framing: Framing) -> int:
+    """Carry messages over one connection, and return the exit code."""
+    with connect() as connection:
+        return _Relay(connection, framing).run()
 
 
 class _Relay:

@@ -106,7 +106,11 @@ class Peer:
     def cancel(self, request_id: RequestId) -> bool:
         """Cancel a request that is being answered; False when there is none."""
         task = self._answering.get(_key(request_id))
-        return task is not None and task.cancel()
+        if task is None:
+            return False
+        # After its first step: a task that is cancelled before it would never answer.
+        asyncio.get_running_loop().call_soon(task.cancel)
+        return True
 
     async def drain(self, seconds: float) -> None:
         """Return when everything is answered, or the time is over."""

@@ -24,7 +24,7 @@ PAIRING = Actor(kind=ActorKind.SYSTEM, actor_id="pairing", owner_id="nobody")
 AGENT_PREFIX = "agent_"
 _DEVICE_ID = "dev_"
 _ANONYMOUS = "anonymous"
-_AGENT_SURFACES = frozenset({"mcp", "acp"})
+_AGENT_SURFACES = frozenset({"mcp", "acp", "lsp"})
 _PUBLIC_SURFACES = frozenset({"rest"})
 _PAIRING_SURFACES = frozenset({"connect", "grpc"})
 # How often a lease is checked even when nothing signals its end, because clocks jump.
@@ -64,7 +64,7 @@ class Identities:
         }
 
     def identify(self, caller: Caller, operation: str = "") -> Actor:
-        """The actor behind a caller, or Unauthorized; over MCP and ACP it is always an agent, never a person."""
+        """The actor behind a caller, or Unauthorized; over MCP, ACP and LSP it is always an agent, never a person."""
         if caller.token is None:
             return self._without_token(caller, operation)
         holder = self._holder(caller.token, caller.surface)

@@ -23,6 +23,7 @@ from codeplane.surfaces.cli.commands.index import index
 from codeplane.surfaces.cli.commands.init import init
 from codeplane.surfaces.cli.commands.jobs import jobs
 from codeplane.surfaces.cli.commands.log import log
+from codeplane.surfaces.cli.commands.lsp import lsp
 from codeplane.surfaces.cli.commands.mcp import mcp
 from codeplane.surfaces.cli.commands.models import models
 from codeplane.surfaces.cli.commands.notifications import notifications
@@ -66,6 +67,7 @@ for command in (
     down,
     mcp,
     acp,
+    lsp,
     uninstall,
 ):
     app.command()(command)

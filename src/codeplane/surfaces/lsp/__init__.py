@@ -1,0 +1,1 @@
+"""The Language Server Protocol: what editors ask, translated into operations and back."""

@@ -1,0 +1,205 @@
+"""Faults under a running editor: a killed server, two editors, cancelled requests, hostile documents."""
+
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import cast
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.content_length import ContentLength
+from codeplane.surfaces.cli.discovery import find_server
+from codeplane.surfaces.cli.lsp_state import ClientState
+from tests.harness import Server, make_repo, start, until
+from tests.interaction.requirements import requirement
+from tests.query.navigation.written import Mark
+from tests.surfaces.lsp.client import at, editing, open_document
+from tests.surfaces.lsp.raw_client import talking
+
+pytestmark = requirement("LSP-05")
+
+FILES = {"a.py": "def run():\n    pass\n\n\nrun()\n"}
+
+
+@asynccontextmanager
+async def serving(tmp_path: Path) -> AsyncIterator[Server]:
+    server = start(make_repo(tmp_path / "repo", FILES).resolve())
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+async def test_a_killed_server_is_started_again_and_knows_the_open_documents(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, editing(server.repo) as client:
+        uri = open_document(client, server.repo, "a.py")
+        client.text_document_did_change(
+            types.DidChangeTextDocumentParams(
+                text_document=types.VersionedTextDocumentIdentifier(uri=uri, version=2),
+                content_changes=[
+                    types.TextDocumentContentChangeWholeDocument(text="\n\ndef go():\n    pass\n\n\ngo()\n")
+                ],
+            )
+        )
+        place = types.DefinitionParams(
+            text_document=types.TextDocumentIdentifier(uri=uri), position=types.Position(line=6, character=0)
+        )
+        assert len(cast(list[types.Location], await client.text_document_definition_async(place))) == 1
+        server.kill()
+        # What was asked of the dead server fails by name, once; what is asked then is answered by the new one.
+        found = await _persistent(lambda: client.text_document_definition_async(place))
+        assert [location.range.start.line for location in cast(list[types.Location], found)] == [2]
+        facts = until(lambda: find_server(server.workspace))
+        assert facts.pid != server.facts["pid"]
+        # Ended by its pid, as it was started by the shim and not by the test.
+        os.kill(facts.pid, signal.SIGINT)
+
+
+async def _persistent(ask: Callable[[], Awaitable[object]]) -> object:
+    for _ in range(3):
+        try:
+            return await ask()
+        except JsonRpcException as error:
+            assert "ask again" in str(error)
+    raise AssertionError("no answer after three questions")
+
+
+async def test_two_editors_see_their_own_text(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, editing(server.repo) as one, editing(server.repo) as other:
+        open_document(one, server.repo, "a.py", "# first\n" + FILES["a.py"])
+        open_document(other, server.repo, "a.py", "# first\n# second\n" + FILES["a.py"])
+        for client, line in ((one, 1), (other, 2)):
+            place = types.DefinitionParams(**at(server.repo, Mark(path="a.py", line=line + 5, column=1)))  # type: ignore[arg-type]  # a place
+            (found,) = cast(list[types.Location], await client.text_document_definition_async(place))
+            assert found.range.start.line == line
+
+
+async def test_a_cancelled_request_is_answered_as_cancelled(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, talking(server) as client:
+        place: JsonObject = {
+            "textDocument": {"uri": (server.repo / "a.py").as_uri()},
+            "position": {"line": 0, "character": 4},
+        }
+        asked = await client.send("textDocument/hover", place)
+        await client.notify("$/cancelRequest", {"id": asked})
+        answer = await client.answer(asked)
+        # It may have been answered just before.
+        assert "result" in answer or cast(JsonObject, answer["error"])["code"] == -32800
+        assert await client.ask("textDocument/hover", place) is not None
+
+
+async def test_messages_out_of_order_are_refused(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, talking(server) as client:
+        again = await client.answer(await client.send("initialize", {"capabilities": {}}))
+        assert cast(JsonObject, again["error"])["code"] == -32600
+        below = {"textDocument": {"uri": (server.repo / "a.py").as_uri()}, "position": {"line": -1, "character": 0}}
+        for params in ({}, {"textDocument": {"uri": 1}}, below):
+            wrong = await client.answer(await client.send("textDocument/definition", cast(JsonObject, params)))
+            assert cast(JsonObject, wrong["error"])["code"] == -32602
+        assert await client.ask("shutdown", None) is None
+        late = await client.answer(await client.send("textDocument/hover", {}))
+        assert cast(JsonObject, late["error"])["code"] == -32600
+
+
+async def test_hostile_documents(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, editing(server.repo) as client:
+        for text in ("x = '" + "a" * 10_000_000 + "'\n", "x = '" + "a" * 3_000_000 + "'\nrun()\n", "\ud800 = 1\n"[1:]):
+            uri = open_document(client, server.repo, "a.py", text)
+            place = types.DefinitionParams(
+                text_document=types.TextDocumentIdentifier(uri=uri), position=types.Position(line=0, character=0)
+            )
+            try:
+                assert not await client.text_document_definition_async(place)
+            except JsonRpcException as error:
+                assert "larger than open documents may be" in str(error)
+        open_document(client, server.repo, "a.py")
+        again = types.DefinitionParams(**at(server.repo, Mark(path="a.py", line=5, column=1)))  # type: ignore[arg-type]  # a place
+        assert len(cast(list[types.Location], await client.text_document_definition_async(again))) == 1
+
+
+async def test_a_change_that_is_none_drops_the_document(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, talking(server) as client:
+        uri = (server.repo / "a.py").as_uri()
+        item: JsonObject = {"uri": uri, "languageId": "python", "version": 1, "text": "# first\n" + FILES["a.py"]}
+        await client.notify("textDocument/didOpen", {"textDocument": item})
+        wrong: JsonObject = {"range": {"start": {}}, "text": "x"}
+        await client.notify(
+            "textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [wrong]}
+        )
+        place: JsonObject = {"textDocument": {"uri": uri}, "position": {"line": 4, "character": 0}}
+        (found,) = cast(list[JsonObject], await client.ask("textDocument/definition", place))
+        assert cast(JsonObject, found["range"])["start"] == {"line": 0, "character": 4}
+        said = await client.until_told("window/showMessage")
+        assert "was refused" in json.dumps(said)
+
+
+async def test_edits_faster_than_parsing(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server, editing(server.repo) as client:
+        uri = open_document(client, server.repo, "a.py")
+        for version in range(2, 300):
+            insert = types.TextDocumentContentChangePartial(
+                range=types.Range(start=types.Position(line=0, character=0), end=types.Position(line=0, character=0)),
+                text="# line\n",
+            )
+            client.text_document_did_change(
+                types.DidChangeTextDocumentParams(
+                    text_document=types.VersionedTextDocumentIdentifier(uri=uri, version=version),
+                    content_changes=[insert],
+                )
+            )
+        place = types.DefinitionParams(**at(server.repo, Mark(path="a.py", line=5 + 298, column=1)))  # type: ignore[arg-type]  # a place
+        (found,) = cast(list[types.Location], await client.text_document_definition_async(place))
+        assert found.range.start.line == 298
+
+
+@pytest.mark.parametrize(
+    "data", [b"hello\r\n\r\n", b"Content-Length: x\r\n\r\n", b"Content-Length: 99999999999\r\n\r\n", b"x" * 9000]
+)
+def test_what_has_no_length_is_refused(data: bytes) -> None:
+    with pytest.raises(InvalidArgument):
+        list(ContentLength().split(iter([data])))
+
+
+def test_messages_in_any_pieces() -> None:
+    framing = ContentLength()
+    whole = framing.join(b'{"a": 1}') + b"content-length: 2\r\nContent-Type: x\r\n\r\n{}" + framing.join("é".encode())
+    for size in (1, 3, 7, len(whole)):
+        pieces = [whole[at : at + size] for at in range(0, len(whole), size)]
+        assert list(framing.split(iter(pieces))) == [b'{"a": 1}', b"{}", "é".encode()]
+
+
+def test_a_new_server_is_told_what_the_one_before_knew() -> None:
+    state = ClientState()
+    document: JsonObject = {"uri": "file:///a.py", "languageId": "python", "version": 1, "text": "😀x\n"}
+    for message in (
+        {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
+        {"method": "initialized"},
+        {"method": "textDocument/didOpen", "params": {"textDocument": document}},
+        {"id": "q", "method": "textDocument/hover"},
+    ):
+        assert state.take_from_client(cast(JsonObject, message))
+    assert state.take_from_server({"id": 1, "result": {"capabilities": {"positionEncoding": "utf-16"}}})
+    span = {"start": {"line": 0, "character": 2}, "end": {"line": 0, "character": 3}}
+    state.take_from_client(
+        {
+            "method": "textDocument/didChange",
+            "params": {
+                "textDocument": {"uri": "file:///a.py", "version": 2},
+                "contentChanges": [{"range": span, "text": "y"}],
+            },
+        }
+    )
+    (lost,) = state.lost_answers()
+    assert lost["id"] == "q" and "ask again" in json.dumps(lost)
+    first, second, third = state.introduction()
+    assert (first["method"], second["method"]) == ("initialize", "initialized") and first["id"] != 1
+    assert cast(JsonObject, third["params"])["textDocument"] == {**document, "version": 2, "text": "😀y\n"}
+    assert not state.take_from_server({"id": first["id"], "result": {}})
+    assert not state.take_from_client({"id": 7, "result": None}), "nobody asked this any more"
