@@ -19,7 +19,7 @@ pytestmark = requirement("DOCS-01")
 
 DOCUMENTS = {document.name: document for document in documents()}
 WITH_COMMANDS = [name for name, document in DOCUMENTS.items() if any(document.commands())]
-RUN, TEXT = {"sh", "console"}, {"text", "yaml", "json", "rego", "python"}
+RUN, TEXT = {"sh", "console"}, {"text", "yaml", "json", "rego", "python", "lua", "toml"}
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ async def test_a_killed_server_is_started_again_and_knows_the_open_documents(tmp
         found = await _persistent(lambda: client.text_document_definition_async(place))
         assert [location.range.start.line for location in cast(list[types.Location], found)] == [2]
         facts = until(lambda: find_server(server.workspace))
-        assert facts.pid != server.facts["pid"]
+        assert facts is not None and facts.pid != server.facts["pid"]
         # Ended by its pid, as it was started by the shim and not by the test.
         os.kill(facts.pid, signal.SIGINT)
 

@@ -184,7 +184,9 @@ async def test_what_is_not_there_is_no_failure(server: Server) -> None:
         )
         assert await client.text_document_definition_async(outside) is None
         with pytest.raises(JsonRpcException):
-            await client.protocol.send_request_async("textDocument/nothing", {})
+            await client.text_document_prepare_call_hierarchy_async(
+                types.CallHierarchyPrepareParams(**at(server.repo, MARKS["greet"]))  # type: ignore[arg-type]  # a place
+            )
 
 
 async def test_a_document_that_was_never_saved(server: Server) -> None:
