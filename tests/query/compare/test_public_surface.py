@@ -119,3 +119,64 @@ def test_entries_are_found_by_what_is_made_of_them() -> None:
     modules = JavaScriptModules(files, lambda path: files[path].encode())
     assert modules.entry_files("src/inner/trie.ts") == {".": ("src/index.ts",), "./utils/text": ("src/utils/text.ts",)}
     assert modules.entry_files("packages/a/b.ts") == {".": ("packages/a/index.ts",)}
+
+
+@pytest.mark.parametrize(
+    ("manifest", "breaks"),
+    [
+        ('{"name": "docs", "private": true}', False),
+        ('{"name": "docs", "private": true, "main": "gone.js"}', False),
+        ('{"name": "docs", "private": true, "main": "page.js"}', True),
+        ('{"name": "docs"}', True),
+    ],
+)
+def test_nothing_outside_uses_a_package_that_is_never_published(tmp_path: Path, manifest: str, breaks: bool) -> None:
+    page = "export function draw(title) {\n  return title\n}\n"
+    root = make_repo(tmp_path / "repo", {**FILES, "docs/package.json": manifest, "docs/page.js": page})
+    (root / "docs/page.js").write_text(
+        page.replace("draw(title)", "draw(title, size, colour)").replace("draw", "paint")
+    )
+    assert bool(broken(root)) == breaks
+
+
+def test_a_type_that_is_out_of_reach_with_what_spoke_of_it_breaks_once(tmp_path: Path) -> None:
+    node = "export class Node {\n  left: string = ''\n  insert(path: string): void {}\n}\n"
+    app = "import { Node } from './node'\n\nexport class App {\n  node: Node = new Node()\n}\n"
+    root = make_repo(tmp_path / "repo", {**FILES, "src/app.ts": app, "src/node.ts": node})
+    (root / "src/app.ts").write_text(app.replace("node: Node", "#node: Node"))
+    (root / "src/node.ts").write_text(node.replace("  left: string = ''\n", "").replace("path: string", "at: number"))
+    assert broken(root) == {"App", "App.#node"}
+
+
+def test_who_gets_values_from_a_package_does_not_write_their_members(tmp_path: Path) -> None:
+    app = (
+        "export interface Base { id: string }\nexport interface Made extends Base { title: string }\n"
+        "export interface Options { deep: boolean }\n\n"
+        "export function make(options: Options): Made {\n  return { id: '', title: '' }\n}\n"
+        "export function keep(made: Made): void {}\n"
+    )
+    files = {**FILES, "src/index.ts": "export * from './made'\n", "src/made.ts": app}
+    root = make_repo(tmp_path / "repo", files)
+    (root / "src/made.ts").write_text(app.replace("id: string }", "id: string; at: number }"))
+    assert broken(root) == set()
+    (root / "src/made.ts").write_text(app.replace("deep: boolean }", "deep: boolean; most: number }"))
+    assert broken(root) == {"Options", "Options.most"}
+
+
+def test_a_function_without_a_result_gives_nothing_away(tmp_path: Path) -> None:
+    text = (
+        "export interface Message { data: string }\n\nexport class Stream {\n"
+        "  async write(message: Message) {\n    [message].map((each) => {\n      return each.data\n    })\n  }\n}\n"
+    )
+    root = make_repo(tmp_path / "repo", {**FILES, "src/index.ts": "export * from './stream'\n", "src/stream.ts": text})
+    (root / "src/stream.ts").write_text(text.replace("data: string }", "data: string | Promise<string> }"))
+    assert broken(root) == set()
+
+
+def test_scripts_of_the_repository_and_other_files_of_a_package(tmp_path: Path) -> None:
+    files = {"setup.py": "def version():\n    return 1\n", "a/one.go": "package a\n\nconst Most = 1\n"}
+    root = make_repo(tmp_path / "repo", {**files, "a/two.go": "package a\n\nfunc Go() {}\n"})
+    (root / "setup.py").write_text("x = 1\n")
+    (root / "a/one.go").write_text("package a\n\nfunc Rest() int { return 2 }\n")
+    (root / "a/two.go").write_text("package a\n\nfunc Go() {}\n\nconst (\n\tLeast = 0\n\tMost = 1 << iota\n)\n")
+    assert broken(root) == set()

@@ -36,6 +36,10 @@ class Contract:
     """The same for one in a type."""
     private_modules: bool = False
     """A name with an underscore makes a module private, and a list says what a module exports."""
+    uncalled: frozenset[str] = frozenset()
+    """Methods that the language calls, and users do not."""
+    underscore_members: bool = False
+    """A member whose name begins with an underscore is private."""
     visibility_sections: bool = False
     """A word such as `private` on a line of its own holds for all that follows."""
     open_is_public: bool = False

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from codeplane.query.compare.header import Header
-from codeplane.query.compare.outline import Outline
+from codeplane.query.compare.outline import Outline, outermost
 from codeplane.query.compare.rules import PROMISES
 from codeplane.query.compare.tokens import compact
 from codeplane.query.compare.verdict import Verdict
@@ -19,7 +19,15 @@ def judge_bases(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
     come = [base for base in new_header.bases if base not in old_header.bases]
     if gone:
         above = _above(new, new_header)
-        lost = [base for base in gone if "=" not in base and not _is_kept(old, base, new_header, above)]
+        lost = [
+            base
+            for base in gone
+            # What a call makes is not known, and a name may be reached by another way.
+            if "=" not in base
+            and "(" not in base
+            and not any(_is_same(old, base, new, other) for other in come)
+            and not _is_kept(old, base, new_header, above)
+        ]
         message = f"no longer builds on {_list_names(gone)}"
         if not lost:
             message += " itself"
@@ -27,7 +35,15 @@ def judge_bases(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
     if come:
         # Who has it has to have what that asks for, too.
         asked = new.entities[new_place].kind in PROMISES and new.rules.typed
+        asked = asked and not is_made_here(old, new, new_place)
+        asked = asked and not all(any(_is_same(old, other, new, base) for other in gone) for base in come)
         verdict.add(f"builds on {_list_names(come)}", breaks=asked, tag="bases_changed")
+
+
+def is_made_here(old: Outline, new: Outline, place: int) -> bool:
+    """Whether functions of the package, before and now, give users the values of a type."""
+    name = outermost(new, place)
+    return all(side.package is not None and side.package.is_returned(side.path, name) for side in (old, new))
 
 
 def _is_kept(old: Outline, base: str, header: Header, above: frozenset[str]) -> bool:
@@ -75,6 +91,30 @@ def _is_own(outline: Outline, name: str) -> bool:
     return any(entity.name == name for entity in outline.entities if entity.parent < 0) or any(
         item.local == name for item in imported
     )
+
+
+def _is_same(old: Outline, before: str, new: Outline, after: str) -> bool:
+    """Whether two bases may be one, named in another way: `Base` of `from a import Base`, and `a.Base[T]`."""
+    if _last(before) != _last(after) or _module(old, before) is None or _module(new, after) is None:
+        return False
+    modules = {_module(old, before), _module(new, after)} - {""}
+    return len(modules) < 2 or old.rules.structural
+
+
+def _module(outline: Outline, base: str) -> str | None:
+    """The module that a base is named by or imported from; None if the file defines it."""
+    module, _, name = _name(base.removeprefix("implements ")).rpartition(".")
+    if module:
+        return module
+    if any(entity.name == name and entity.kind != "export" for entity in outline.entities if entity.parent < 0):
+        return None
+    imported = outline.facts.imports if outline.facts is not None else ()
+    return next((item.source for item in imported if item.local == name), "")
+
+
+def _last(base: str) -> str:
+    """A base's name without the modules and arguments around it."""
+    return _name(base.removeprefix("implements ")).rpartition(".")[2]
 
 
 def _name(base: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence, Set
+from dataclasses import replace
 
 from codeplane.code.languages.contract import Visibility
 from codeplane.query.compare.change import Change, FileOutlines, Kind, Risk, order
@@ -9,17 +10,19 @@ from codeplane.query.compare.compatibility import judge_change, layout_breaks, r
 from codeplane.query.compare.constructors import is_constructor, needs_nothing
 from codeplane.query.compare.lines import line_change
 from codeplane.query.compare.outline import Entity, Outline
-from codeplane.query.compare.overloads import Side, is_hidden, join_overloads
+from codeplane.query.compare.overloads import Side, is_hidden, join_overloads, overloads_of
 from codeplane.query.compare.pairing import Pair, Pairing
 from codeplane.query.compare.public_surface import PublicSurface
 from codeplane.query.compare.reexports import Known, PackageReexports
 from codeplane.query.compare.rules import CALLABLES, VALUES
 from codeplane.query.compare.tokens import words
 from codeplane.query.compare.type_aliases import aliases_of
-from codeplane.query.compare.type_expansion import TypeFinder
+from codeplane.query.compare.type_finder import TypeFinder
+from codeplane.query.compare.type_judge import Located, TypeJudge
 from codeplane.query.compare.visibility import visibility_of
 
 _SEEN = ("public", "protected")
+_OUT_OF_REACH = "users had no name for it, and nothing they have speaks of it any more"
 _MINOR, _MAJOR = 3, 20
 _MOST_ABOVE = 20
 _FLOW = words(
@@ -66,7 +69,9 @@ class Comparison:
         if pairing.tired:
             self.notes.append("too many definitions came and went to look for all that were renamed")
         changes = join_overloads(
-            [change for pair in pairing.pairs if (change := self._of(pair)) is not None], self._sides
+            [change for pair in pairing.pairs if (change := self._of(pair)) is not None],
+            self._sides,
+            self._can_still_be_called,
         )
         changes += [change for file in files if (change := self._of_module(file)) is not None]
         self.changes = sorted(changes, key=order)
@@ -76,13 +81,30 @@ class Comparison:
         file = self._files[change.path]
         return (file.old, -1), (file.new, -1)
 
+    def _can_still_be_called(self, old: Located, new: Located) -> bool:
+        """Whether every signature of an overloaded function has one now that calls can do with."""
+        if not new[0].rules.unions or not (old[0].known and new[0].known):
+            return False
+        headers = [
+            [outline.parts(each).header for each in overloads_of(outline, place)] for outline, place in (old, new)
+        ]
+        return TypeJudge(old, new, self._types).overloads_fit(*headers)
+
     def _of(self, pair: Pair) -> Change | None:
         if pair.new is None:
             return self._removal(pair)
         if pair.old is None:
             return self._addition(pair)
         nested = [change for inner in pair.inside if (change := self._of(inner)) is not None]
-        nested = join_overloads(nested, lambda _: ((pair.old, pair.old_place), (pair.new, pair.new_place)))
+        nested = join_overloads(
+            nested, lambda _: ((pair.old, pair.old_place), (pair.new, pair.new_place)), self._can_still_be_called
+        )
+        if visibility_of(pair.old, pair.old_place) not in _SEEN:
+            # Nobody has what they would have to do more for.
+            nested = [
+                replace(change, breaking=False, why=(), risk="low") if change.change == "added" else change
+                for change in nested
+            ]
         change_of_pair = self._change(pair)
         held = [pair.old.children.get(pair.old_place), pair.new.children.get(pair.new_place)]
         if pair.old.entities[pair.old_place].kind != pair.now.kind and not all(held):
@@ -110,9 +132,13 @@ class Comparison:
         if entity.kind == "export" and kept:
             # The same name, given away in another way.
             return None
-        if breaking and entity.parent < 0 and self._is_reached(old, {entity.name}):
+        if breaking and entity.kind == "export" and self._gives_the_rest(old, entity.name):
+            breaking, why = False, ("what is gone of it is named where it was",)
+        elif breaking and self._is_out_of_reach(old, pair.old_place):
+            breaking, why = False, (_OUT_OF_REACH,)
+        elif breaking and entity.parent < 0 and self._is_reached(old, {entity.name}):
             breaking, why = False, ("users of its package still have its name, or never had one",)
-        elif breaking and entity.parent < 0 and kept:
+        elif breaking and entity.parent < 0 and (kept or self._is_in_folder(old, entity.name)):
             breaking, why = False, ("its name is still to be had here",)
         elif (
             breaking
@@ -176,6 +202,7 @@ class Comparison:
         kind: Kind = "moved" if moved and not renamed else "renamed"
         change = Change(pair=pair, change=kind, moved=moved, visibility=_visibility(pair))
         seen = visibility_of(old, pair.old_place) in _SEEN and not tested
+        seen = seen and not self._is_out_of_reach(old, pair.old_place)
         self._compare(change, seen=seen)
         if seen and not renamed and not moved and (gone := self._no_longer_called(pair)):
             change.tags.append("visibility_changed")
@@ -220,7 +247,7 @@ class Comparison:
             change.tags += verdict.tags
         if old_parts.body == new_parts.body or in_method:
             return
-        if seen and layout_breaks(pair):
+        if seen and layout_breaks(pair, self._types):
             change.breaking, change.why = True, (*change.why, "made of other parts")
         change.lines = line_change(old.own_bytes(pair.old_place), new.own_bytes(pair.new_place))
         change.tags.append("body_logic_changed" if pair.now.kind in CALLABLES else "value_changed")
@@ -288,6 +315,36 @@ class Comparison:
         if package is None or self._surfaces is None:
             return None
         return self._surfaces[1].has(set[str]().union(*(package.names(old.path, name) for name in names)))
+
+    def _gives_the_rest(self, old: Outline, name: str) -> bool:
+        """Whether users still have all that a file passed on wholesale, but for what is no longer defined at all."""
+        package = old.package
+        if package is None or self._surfaces is None or not name.startswith("* from "):
+            return False
+        return not package.lost_names(old.path, name, self._surfaces[1])
+
+    def _is_out_of_reach(self, old: Outline, place: int) -> bool:
+        """Whether users never had a name for a type, and nothing that they have speaks of it any more.
+
+        What spoke of it has changed, and is judged itself.
+        """
+        if old.package is None or self._surfaces is None:
+            return False
+        while old.entities[place].parent >= 0:
+            place = old.entities[place].parent
+        name = old.entities[place].name
+        return not old.package.names(old.path, name) and not self._surfaces[1].is_seen(old.path, name)
+
+    def _is_in_folder(self, old: Outline, name: str) -> bool:
+        """Whether another file of a package that is a folder defines a name now."""
+        if old.rules.module != "folder":
+            return False
+        folder = old.path.rpartition("/")[0]
+        return any(
+            path.rpartition("/")[0] == folder and outline.language.family_name == old.language.family_name
+            for path, outline in self._now.items()
+            if any(each.name == name and each.parent < 0 for each in outline.entities) and not outline.is_test
+        )
 
     def _is_given(self, now: Outline, names: frozenset[str]) -> bool:
         """Whether a file still exports these names, itself or through a changed module it re-exports."""

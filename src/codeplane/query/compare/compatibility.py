@@ -3,14 +3,20 @@
 import re
 
 from codeplane.code.languages.contract import Contract
-from codeplane.query.compare.base_classes import judge_bases
+from codeplane.query.compare.base_classes import is_made_here, judge_bases
 from codeplane.query.compare.constructors import takes_away
 from codeplane.query.compare.fields import field_of, is_tuple, judge_field, judge_made, judge_order
 from codeplane.query.compare.generators import gives_the_same
-from codeplane.query.compare.generics import judge_generics, type_parameters, with_current_names, with_defaults
+from codeplane.query.compare.generics import (
+    is_inferable,
+    judge_generics,
+    type_parameters,
+    with_current_names,
+    with_defaults,
+)
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.mark_changes import Implemented, call_style, clip, judge_marks, lost_traits
-from codeplane.query.compare.outline import Outline
+from codeplane.query.compare.outline import Outline, outermost
 from codeplane.query.compare.pairing import Pair
 from codeplane.query.compare.parameter_changes import judge_calls
 from codeplane.query.compare.parameters import Parameter, parameters
@@ -24,7 +30,8 @@ from codeplane.query.compare.type_compatibility import (
     same_but_arguments,
     widens,
 )
-from codeplane.query.compare.type_expansion import FindType, expand_types, type_here
+from codeplane.query.compare.type_finder import FindType, type_here
+from codeplane.query.compare.type_judge import TypeJudge
 from codeplane.query.compare.verdict import Verdict
 from codeplane.query.compare.visibility import visibility_of
 
@@ -69,6 +76,8 @@ def reasons_added_breaks(new: Outline, place: int, old: Outline | None) -> list[
             needed = False
         if new.language.classes.traits and entity.kind == "constant" and header.has_body:
             needed = False
+        # Users who get values of it need not write them.
+        needed = needed and not (old is not None and is_made_here(old, new, place))
         return [f"{around.name} asks for it now"] if needed and entity.kind != "enum_member" else []
     if "abstract" in header.modifiers or any("abstractmethod" in mark for mark in header.marks):
         return [f"{around.name} asks for it now"]
@@ -135,14 +144,18 @@ def judge_change(
         _judge_operators(verdict, pair.old, pair.old_place, pair.new, pair.new_place)
     shape = _judge_shape(pair, old_header, new_header)
     if shape.breaking and rules.unions:
+        judge = TypeJudge((pair.old, pair.old_place), (pair.new, pair.new_place), types)
         without_new = with_defaults(old_header, new_header, rules)
-        written_out = _judge_shape(
-            pair, expand_types(old_header, pair.old, types[0]), expand_types(without_new, pair.new, types[1])
-        )
+        written_out = _judge_shape(pair, old_header, without_new, judge.with_own(old_header, new_header))
         if not written_out.breaking:
             shape = Verdict(harmless=[*shape.breaking, *shape.harmless], tags=shape.tags)
     verdict.join(shape)
-    judge_bases(verdict, pair.old, pair.old_place, pair.new, pair.new_place)
+    bases = Verdict()
+    judge_bases(bases, pair.old, pair.old_place, pair.new, pair.new_place)
+    is_interface = rules.unions and before.kind == after.kind == "interface"
+    if bases.breaking and is_interface and _is_same_interface(pair, types):
+        bases = Verdict(harmless=[*bases.breaking, *bases.harmless], tags=bases.tags)
+    verdict.join(bases)
     if rules.field_classes:
         judge_field(verdict, pair.old, pair.old_place, pair.new, pair.new_place)
         judge_order(verdict, pair.old, pair.old_place, pair.new, pair.new_place)
@@ -157,23 +170,26 @@ def judge_change(
     return verdict
 
 
-def _judge_shape(pair: Pair, old_header: Header, new_header: Header) -> Verdict:
-    """Judge what is passed and what is given back."""
+def _judge_shape(pair: Pair, old_header: Header, new_header: Header, judge: TypeJudge | None = None) -> Verdict:
+    """Judge what is passed and what is given back; with a judge types count that are written in another way."""
     assert pair.new is not None
     verdict = Verdict()
-    if old_header.annotation and new_header.annotation:
-        _judge_annotation(verdict, old_header.annotation, new_header.annotation)
+    written = bool(old_header.annotation), bool(new_header.annotation)
+    if all(written) or (any(written) and judge is not None):
+        _judge_annotation(verdict, old_header, new_header, judge)
         return verdict
     if old_header.parameters != new_header.parameters:
-        _judge_parameters(verdict, pair, old_header, new_header)
-    _judge_types(verdict, pair, old_header, new_header, pair.new.rules)
+        _judge_parameters(verdict, pair, old_header, new_header, judge)
+    _judge_types(verdict, pair, old_header, new_header, pair.new.rules, judge)
     return verdict
 
 
-def _judge_annotation(verdict: Verdict, before: str, after: str) -> None:
+def _judge_annotation(verdict: Verdict, old_header: Header, new_header: Header, judge: TypeJudge | None) -> None:
     """Judge the written types of a function value, whose own parameters nobody sees."""
+    before, after = old_header.annotation, new_header.annotation
     if before != after:
         breaks = not same_but_arguments(before, after) and not is_computed(before, after)
+        breaks = breaks and (judge is None or not judge.calls(old_header, new_header))
         verdict.add(f"is {_shorten(after)} now, {_shorten(before)} before", breaks=breaks, tag="return_type_changed")
 
 
@@ -218,7 +234,9 @@ def _judge_words(verdict: Verdict, kind: str, old_header: Header, new_header: He
             verdict.add(f"no longer {word}", breaks=word in rules.removed)
 
 
-def _judge_parameters(verdict: Verdict, pair: Pair, old_header: Header, new_header: Header) -> None:
+def _judge_parameters(
+    verdict: Verdict, pair: Pair, old_header: Header, new_header: Header, judge: TypeJudge | None
+) -> None:
     assert pair.new is not None
     verdict.tag("parameters_changed")
     rules = pair.new.rules
@@ -229,15 +247,29 @@ def _judge_parameters(verdict: Verdict, pair: Pair, old_header: Header, new_head
             _call_parameters(old, old_header, is_method=is_method),
             _call_parameters(new, new_header, is_method=is_method),
         )
-    judge_calls(verdict, old, new, rules)
+    judge_calls(verdict, old, new, rules, judge.takes if judge is not None else None)
 
 
-def _judge_types(verdict: Verdict, pair: Pair, old_header: Header, new_header: Header, rules: Contract) -> None:
+def _judge_types(
+    verdict: Verdict,
+    pair: Pair,
+    old_header: Header,
+    new_header: Header,
+    rules: Contract,
+    judge: TypeJudge | None,
+) -> None:
     kind = pair.now.kind
     before, first = type_parameters(old_header, rules)
     after, second = type_parameters(new_header, rules)
     judge_generics(
-        verdict, before, after, typed=rules.typed, inferred=kind in CALLABLES and rules.infers_type_arguments
+        verdict,
+        before,
+        after,
+        typed=rules.typed,
+        inferred=kind in CALLABLES
+        and rules.infers_type_arguments
+        and (not before or (rules.unions and is_inferable(old_header, before))),
+        fits=judge.takes if judge is not None else None,
     )
     is_inferred = kind in ("variable", "constant") and not new_header.returns and new_header.has_body
     if old_header.returns != new_header.returns:
@@ -246,11 +278,12 @@ def _judge_types(verdict: Verdict, pair: Pair, old_header: Header, new_header: H
                 bool(old_header.returns)
                 and bool(new_header.returns)
                 and not narrows(old_header.returns, new_header.returns)
+                and not (judge is not None and judge.gives(old_header.returns, new_header.returns))
                 if kind in CALLABLES
                 else bool(old_header.returns)
                 and not is_inferred
                 and not same_but_arguments(old_header.returns, new_header.returns)
-                and not (_is_only_taken(pair) and widens(old_header.returns, new_header.returns))
+                and not _holds_what_it_held(pair, old_header, new_header, judge)
             )
             breaks = breaks and not is_computed(old_header.returns, new_header.returns)
         else:
@@ -266,9 +299,32 @@ def _judge_types(verdict: Verdict, pair: Pair, old_header: Header, new_header: H
         verdict.add(message, breaks=False)
     elif first != second and kind != "export":
         virtual = "virtual" in new_header.modifiers
-        _judge_rest(verdict, kind, first, second, rules, virtual=virtual, is_taken=_is_only_taken(pair))
+        if judge is not None and kind == "type":
+            _judge_type(verdict, pair, first.removeprefix("= "), second.removeprefix("= "), judge)
+        else:
+            _judge_rest(verdict, kind, first, second, rules, virtual=virtual, is_taken=_is_only_taken(pair))
     elif first != second:
         verdict.add(f"comes from {new_header.rest.split()[-1]} now", breaks=False)
+
+
+def _holds_what_it_held(pair: Pair, old_header: Header, new_header: Header, judge: TypeJudge | None) -> bool:
+    """Whether a field is still of a type that its users can do with, who set it, read it, or do both."""
+    before, after = old_header.returns, new_header.returns
+    is_taken, is_given = _is_only_taken(pair), _is_only_given(pair) or "readonly" in old_header.modifiers
+    if is_taken and widens(before, after):
+        return True
+    if judge is None or not after:
+        return False
+    if judge.has_more_values(before, after):
+        return True
+    return (is_given or judge.takes(before, after)) and (is_taken or judge.gives(before, after))
+
+
+def _judge_type(verdict: Verdict, pair: Pair, before: str, after: str, judge: TypeJudge) -> None:
+    """Judge what an alias stands for: users give values of it unless they only get them."""
+    fits = judge.gives(before, after) if _is_only_given(pair) else judge.takes(before, after)
+    fits = fits and (_is_only_taken(pair) or judge.is_called_alike(before, after))
+    verdict.add("the type is another", breaks=not fits)
 
 
 def _judge_rest(
@@ -304,7 +360,7 @@ def _judge_rest(
         verdict.add(f"{_shorten(new_rest)} now, {_shorten(old_rest)} before", breaks=rules.typed and not named)
 
 
-def layout_breaks(pair: Pair) -> bool:
+def layout_breaks(pair: Pair, types: tuple[FindType, FindType]) -> bool:
     """Whether a changed body is a changed layout, as of a struct."""
     assert pair.old is not None and pair.new is not None
     kind = pair.now.kind
@@ -313,8 +369,17 @@ def layout_breaks(pair: Pair) -> bool:
     rules = pair.new.rules
     if kind in PROMISES and rules.whole_interfaces:
         bodies = pair.old.parts(pair.old_place).body, pair.new.parts(pair.new_place).body
-        return not is_computed(*map(" ".join, bodies))
+        if is_computed(*map(" ".join, bodies)):
+            return False
+        return not (rules.unions and _is_same_interface(pair, types))
     return rules.typed and kind in _CONTAINED
+
+
+def _is_same_interface(pair: Pair, types: tuple[FindType, FindType]) -> bool:
+    """Whether an interface may have, and ask for, neither more nor less than before."""
+    assert pair.old is not None and pair.new is not None
+    judge = TypeJudge((pair.old, pair.old_place), (pair.new, pair.new_place), types)
+    return judge.holds_the_same(is_taken=_is_only_taken(pair), is_given=_is_only_given(pair))
 
 
 def _call_parameters(parameters: list[Parameter], header: Header, *, is_method: bool) -> list[Parameter]:
@@ -357,14 +422,25 @@ def _has_lost_base(old: Outline | None, new: Outline, place: int) -> bool:
 
 def _is_only_taken(pair: Pair) -> bool:
     """Whether users of its package, before and now, only give values of a type, or of the one it is in."""
-    for outline, place in ((pair.old, pair.old_place), (pair.new, pair.new_place)):
-        if outline is None or outline.package is None:
-            return False
-        while outline.entities[place].parent >= 0:
-            place = outline.entities[place].parent
-        if not outline.package.is_only_taken(outline.path, outline.entities[place].name):
-            return False
-    return True
+    return all(
+        outline is not None
+        and outline.package is not None
+        and outline.package.is_only_taken(outline.path, outermost(outline, place))
+        for outline, place in ((pair.old, pair.old_place), (pair.new, pair.new_place))
+    )
+
+
+def _is_only_given(pair: Pair) -> bool:
+    """Whether users of its package, before and now, only get values of a type, or of the one it is in."""
+    return all(
+        outline is not None and _is_only_handed_out(outline, place)
+        for outline, place in ((pair.old, pair.old_place), (pair.new, pair.new_place))
+    )
+
+
+def _is_only_handed_out(outline: Outline, place: int) -> bool:
+    package = outline.package
+    return package is not None and package.is_only_handed_out(outline.path, outermost(outline, place))
 
 
 def _is_open(header: Header) -> bool:

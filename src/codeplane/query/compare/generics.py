@@ -1,6 +1,6 @@
 """Type parameters: their names do not matter, their bounds do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codeplane.code.languages.contract import Contract
@@ -98,18 +98,20 @@ def judge_generics(
     *,
     typed: bool,
     inferred: bool,
+    fits: Callable[[str, str], bool] | None = None,
 ) -> None:
-    """Judge changed type parameters; a call can infer new ones if it had none."""
+    """Judge changed type parameters; `inferred` if calls do not write them, `fits` if a bound asks for no more."""
     if old_parameters == new_parameters:
         return
     more = new_parameters[len(old_parameters) :]
     if len(new_parameters) < len(old_parameters) or not all(other.default for other in more):
-        verdict.add("type parameters changed", breaks=typed and not (inferred and not old_parameters))
+        verdict.add("type parameters changed", breaks=typed and not inferred)
         return
     stricter = [
         other
         for before, other in zip(old_parameters, new_parameters, strict=False)
-        if not _is_asked(before, other) or (before.default and not other.default)
+        if not (_is_asked(before, other) or (fits is not None and _fits(before, other, fits)))
+        or (before.default and not other.default)
     ]
     if stricter:
         asked_for = ", ".join(
@@ -125,6 +127,19 @@ def _is_asked(before: TypeParameter, now: TypeParameter) -> bool:
     if all("=>" in kind for kind in before.asked - now.asked) and now.asked - before.asked == {"Function"}:
         return bool(before.asked)
     return now.asked <= before.asked or (bool(now.default) and is_computed(*now.asked, *before.asked))
+
+
+def is_inferable(header: Header, parameters: Sequence[TypeParameter]) -> bool:
+    """Whether what every call has to give says what its type parameters are, so that nobody writes them out."""
+    given = [parameter for parameter in header.parameters or () if parameter.is_required]
+    taken = {word for parameter in given for word in parameter.type.split(" ")}
+    return all(each.default or each.name in taken for each in parameters)
+
+
+def _fits(before: TypeParameter, now: TypeParameter, fits: Callable[[str, str], bool]) -> bool:
+    """Whether what an old bound allows is allowed by the new one."""
+    old, new = (" & ".join(sorted(each.asked)) for each in (before, now))
+    return bool(old) and (not new or fits(old, new))
 
 
 def _read(part: Sequence[str], rules: Contract) -> TypeParameter:

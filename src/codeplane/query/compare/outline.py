@@ -393,3 +393,10 @@ def _marks(tokens: Sequence[str]) -> list[str]:
         if marks and token not in ("export", "default"):
             marks[-1].append(token)
     return [" ".join(mark_tokens) for mark_tokens in marks]
+
+
+def outermost(outline: Outline, place: int) -> str:
+    """The name of the definition in a file that something is in."""
+    while outline.entities[place].parent >= 0:
+        place = outline.entities[place].parent
+    return outline.entities[place].name

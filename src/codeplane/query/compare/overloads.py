@@ -12,6 +12,8 @@ _JOINED = CALLABLES | {"property"}
 _ACCESSORS = frozenset({"setter", "deleter", "getter"})
 Side = tuple[Outline | None, int]
 Sides = Callable[[Change], tuple[Side, Side]]
+# Whether what is declared at one place, with its overloads, can be called as what was at another.
+CanCall = Callable[[tuple[Outline, int], tuple[Outline, int]], bool]
 
 
 def is_hidden(outline: Outline, place: int) -> bool:
@@ -26,7 +28,14 @@ def is_hidden(outline: Outline, place: int) -> bool:
     return False
 
 
-def join_overloads(changes: Sequence[Change], sides: Sides) -> list[Change]:
+def overloads_of(outline: Outline, place: int) -> list[int]:
+    """The declarations of a function that callers see."""
+    entity = outline.entities[place]
+    places = outline.named.get((entity.parent, entity.kind, entity.name), ())
+    return [each for each in places if not is_hidden(outline, each)]
+
+
+def join_overloads(changes: Sequence[Change], sides: Sides, can_call: CanCall) -> list[Change]:
     """Join the changes of each name; `sides` returns both states of a change's container."""
     leaders: dict[Hashable, list[Change]] = {}
     families: dict[int, list[Change]] = {}
@@ -51,11 +60,23 @@ def join_overloads(changes: Sequence[Change], sides: Sides) -> list[Change]:
             joined.append(change)
         elif id(alike) not in listed:
             listed.add(id(alike))
-            joined.append(_join_family(alike, sides) if len(alike) > 1 or _is_part(change, sides) else change)
+            whole = len(alike) > 1 or _is_part(change, sides)
+            joined.append(_join_family(alike, sides, can_call) if whole else _with_overloads(change, can_call))
     return joined
 
 
-def _join_family(family: Sequence[Change], sides: Sides) -> Change:
+def _with_overloads(change: Change, can_call: CanCall) -> Change:
+    """A change of one overload, which breaks nobody if another one takes the same calls."""
+    pair = change.pair
+    if not change.breaking or change.change != "signature_changed" or pair.old is None or pair.new is None:
+        return change
+    if len(overloads_of(pair.old, pair.old_place)) < 2 or not _is_called(change):
+        return change
+    fits = can_call((pair.old, pair.old_place), (pair.new, pair.new_place))
+    return replace(change, breaking=False, risk="medium") if fits else change
+
+
+def _join_family(family: Sequence[Change], sides: Sides, can_call: CanCall) -> Change:
     """Join a family of changes into one."""
     whole = [change for change in family if change.pair.old is not None and change.pair.new is not None]
     is_partial = len(whole) < len(family)
@@ -76,9 +97,15 @@ def _join_family(family: Sequence[Change], sides: Sides) -> Change:
         tags.append("signature_changed")
     if not whole:
         whole = [replace(family[0], pair=_implementations(family[0], sides), change="signature_changed")]
-    shown = max(whole, key=lambda change: (change.change != "body_changed", _has_body(change)))
+    # One of several that stays where it was says that the function does.
+    staying = [change for change in whole if change.change not in ("renamed", "moved")]
+    shown = max(staying or whole, key=lambda change: (change.change != "body_changed", _has_body(change)))
     if shown.change == "body_changed" and is_partial:
         shown = replace(shown, change="signature_changed")
+    pair = shown.pair
+    renamed = shown.change in ("renamed", "moved") or not all(map(_is_called, family))
+    if breaking and not renamed and pair.old is not None and pair.new is not None:
+        breaking = not can_call((pair.old, pair.old_place), (pair.new, pair.new_place))
     lines = next((change.lines for change in family if change.lines is not None), None)
     risk = "high" if breaking else shown.risk if shown.risk != "high" or not family[0].breaking else "medium"
     keeps_calls = all(change.keeps_calls for change in family)
@@ -155,6 +182,21 @@ def _key(change: Change, side: str) -> Hashable:
 def _is_declared(outline: Outline, place: int) -> bool:
     """Whether it is an `@overload` declaration."""
     return any("overload" in mark.split() for mark in outline.parts(place).header.marks)
+
+
+def _is_called(change: Change) -> bool:
+    """Whether a definition is a function, not what gets or sets a value."""
+    pair = change.pair
+    sides = ((pair.old, pair.old_place), (pair.new, pair.new_place))
+    return all(
+        outline is None
+        or (
+            outline.entities[place].kind in CALLABLES
+            and outline.known
+            and outline.parts(place).header.modifiers.isdisjoint(("get", "set"))
+        )
+        for outline, place in sides
+    )
 
 
 def _has_body(change: Change) -> bool:

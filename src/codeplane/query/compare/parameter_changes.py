@@ -1,6 +1,6 @@
 """Changes of parameters, judged by how a language passes arguments."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.parameters import Parameter
@@ -8,15 +8,24 @@ from codeplane.query.compare.tokens import compact
 from codeplane.query.compare.type_compatibility import accepts, is_computed
 from codeplane.query.compare.verdict import Verdict
 
+# Whether what was given for the first type can be given for the second.
+Fits = Callable[[str, str], bool]
 
-def judge_calls(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Contract) -> None:
-    """Judge what changed parameters do to callers."""
+
+def judge_calls(
+    verdict: Verdict,
+    old: Sequence[Parameter],
+    new: Sequence[Parameter],
+    rules: Contract,
+    fits: Fits | None = None,
+) -> None:
+    """Judge what changed parameters do to callers; `fits` compares types beyond how they are written."""
     if old and old[0].receiver and not (new and new[0].receiver):
         verdict.add("no extension any more", breaks=True, tag="parameters_changed")
     if rules.calls == "keywords":
         _by_keywords(verdict, old, new)
     elif rules.calls == "optional":
-        _by_position(verdict, old, new, rules)
+        _by_position(verdict, old, new, rules, fits)
     else:
         _exactly(verdict, old, new, rules)
 
@@ -89,7 +98,9 @@ def _by_keywords(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
         verdict.add(reason, breaks=parameter.is_required, tag="parameters_changed", widens=widens)
 
 
-def _by_position(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Contract) -> None:
+def _by_position(
+    verdict: Verdict, old: Sequence[Parameter], new: Sequence[Parameter], rules: Contract, fits: Fits | None
+) -> None:
     """Calls pass arguments by position, and may omit trailing optional ones."""
     names, others = [parameter.name for parameter in old], [parameter.name for parameter in new]
     for at, old_parameter in enumerate(old):
@@ -131,9 +142,13 @@ def _by_position(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
                 and bool(new_parameter.type)
                 and not accepts(old_parameter, new_parameter, rules)
                 and not (rules.unions and is_computed(old_parameter.type, new_parameter.type))
+                and not (fits is not None and fits(old_parameter.type, _or_missing(new_parameter)))
             )
+            # What has a default had the type of that.
             breaks = breaks or (
-                not old_parameter.type and bool(new_parameter.type) and new_parameter.type not in ("any", "unknown")
+                not (old_parameter.type or old_parameter.default)
+                and bool(new_parameter.type)
+                and new_parameter.type not in ("any", "unknown")
             )
             verdict.add(
                 f"{compact(new_parameter.name)} is {compact(new_parameter.type) or 'of any type'} now",
@@ -144,6 +159,11 @@ def _by_position(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
         reason = f"{parameter.name} has to be given" if parameter.is_required else f"{parameter.name} added"
         verdict.add(reason, breaks=parameter.is_required, tag="parameters_changed", widens=True)
     _judge_named(verdict, old, new)
+
+
+def _or_missing(parameter: Parameter) -> str:
+    """The type of what is taken for a parameter."""
+    return parameter.type if parameter.is_required or parameter.how == "rest" else f"( {parameter.type} ) | undefined"
 
 
 def _judge_named(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Parameter]) -> None:

@@ -40,6 +40,9 @@ def parameters(tokens: Sequence[str], shape: Shape) -> tuple[Parameter, ...]:
         return _read_marked_list(parts)
     if shape == "grouped":
         return _read_grouped_list(parts)
+    if shape == "name_first":
+        # What a function of TypeScript says about its receiver is no argument.
+        parts = [part for part in parts if list(part[:2]) != ["this", ":"]]
     read = {"name_first": _name_first, "type_first": _type_first, "bare": _read_bare_parameter}[shape]
     return tuple(read(part) for part in parts)
 
@@ -75,7 +78,9 @@ def _name_first(part: Sequence[str]) -> Parameter:
     if name and name[0] == "...":
         how, name = "rest", name[1:]
     optional = bool(name) and name[-1] == "?"
-    name_tokens = [token for token in name if token not in _MODIFIERS and token != "?"]
+    named = [token for token in name if token != "?"]
+    # A parameter may be called by such a word, too.
+    name_tokens = [token for token in named if token not in _MODIFIERS] or named[-1:]
     if len(name_tokens) == 2 and all(token.isidentifier() for token in name_tokens):
         # Swift: what callers say, and what it is called inside.
         name_tokens = name_tokens[:1]

@@ -10,7 +10,8 @@ from codeplane.query.compare.rules import CALLABLES
 _TYPES = frozenset({"class", "interface", "type", "enum", "namespace"})
 _WORD = re.compile(rb"[A-Za-z_$][\w$]*")
 _RETURNS = re.compile(rb"\)\s*:")
-_MOST_NAMES = 50_000
+_RESULT = re.compile(rb"=>\s*\{|[{}]|\breturn\b(?!\s*[;}\n])|\byield\b")
+_MOST_NAMES = 200_000
 _DEEPEST = 20
 # A file and the name that it exports or defines.
 Named = tuple[str, str]
@@ -28,7 +29,10 @@ class PublicSurface:
         self._exported: dict[Named, set[str]] = {}
         self._defined: dict[Named, set[str]] = {}
         self._mentioned: set[Named] = set()
+        # Types of what users give to functions, and of what they get.
+        self._taken: set[Named] = set()
         self._handed_out: set[Named] = set()
+        self._returned: set[Named] = set()
         self._given: set[str] = set()
         self._walked: dict[int, bool] = {}
         self._count = 0
@@ -51,6 +55,17 @@ class PublicSurface:
         """The names that users have for anything of a file."""
         return set[str]().union(*(names for (file, _), names in self._exported.items() if file == path))
 
+    def lost_names(self, path: str, name: str, now: "PublicSurface") -> set[str]:
+        """The names that users had by way of a file and have no longer, though what they stand for is still there."""
+        gone = self.names(path, name) - now._given
+        still = {
+            known_as
+            for (file, local), names in self._defined.items()
+            if not names.isdisjoint(gone) and _defines(now.facts(file), local)
+            for known_as in names
+        }
+        return gone & still
+
     def has(self, names: set[str]) -> bool:
         """Whether users have all of these names, whatever they stand for."""
         return names <= self._given
@@ -66,7 +81,15 @@ class PublicSurface:
 
     def is_only_taken(self, path: str, name: str) -> bool:
         """Whether users give values of a type to functions of the package, and get none from them."""
-        return (path, name) in self._mentioned and (path, name) not in self._handed_out
+        return (path, name) in self._taken and (path, name) not in self._handed_out
+
+    def is_returned(self, path: str, name: str) -> bool:
+        """Whether functions of the package say that they make values of a type, so that users need not."""
+        return (path, name) in self._returned
+
+    def is_only_handed_out(self, path: str, name: str) -> bool:
+        """Whether users get values of a type from the package, and give none to it."""
+        return (path, name) in self._handed_out and (path, name) not in self._taken
 
     def is_seen(self, path: str, name: str) -> bool:
         """Whether users have a name for a definition, or for something that speaks of it."""
@@ -78,16 +101,37 @@ class PublicSurface:
             for path in files:
                 for name in self._names_in(path, frozenset()):
                     self._follow(path, name, f"{entry} {name}", 0)
-        waiting = [(named, False) for named in self._defined]
+        # A type that is only exported says nothing about who makes its values.
+        waiting: list[tuple[Named, bool | None]] = [(named, None) for named in self._defined]
+        flags = {True: self._handed_out, False: self._taken, None: self._mentioned}
         while waiting:
             named, is_handed_out = waiting.pop()
             for other, is_result in self._signature_types(*named):
                 handed_out = is_handed_out if is_result is None else is_result
-                if other not in self._mentioned or (handed_out and other not in self._handed_out):
+                if other not in flags[handed_out]:
                     self._mentioned.add(other)
-                    self._handed_out |= {other} if handed_out else set()
+                    flags[handed_out].add(other)
                     waiting.append((other, handed_out))
+        self._add_bases()
         return 0 < self._count < _MOST_NAMES
+
+    def _add_bases(self) -> None:
+        """Note that who makes values of a type makes values of what that builds on."""
+        waiting = list(self._returned)
+        while waiting:
+            path, name = waiting.pop()
+            facts, text = self.facts(path), self.text(path)
+            if facts is None or text is None:
+                continue
+            heads = [
+                text[definition.name_at : definition.body]
+                for definition in facts.definitions
+                if definition.name == name and definition.container < 0 and definition.kind in ("interface", "class")
+            ]
+            words = {word.decode() for head in heads for word in _WORD.findall(head.partition(b" extends ")[2])}
+            new = set(self._types(path, facts, words)) - self._returned
+            self._returned |= new
+            waiting += new
 
     def _names_in(self, path: str, above: frozenset[str]) -> set[str]:
         """The names that a file exports, with those it passes on wholesale."""
@@ -148,10 +192,14 @@ class PublicSurface:
         if facts is None or text is None:
             return
         words: dict[bool | None, set[str]] = {False: set(), True: set(), None: set()}
+        returned: set[str] = set()
         for place, definition in enumerate(facts.definitions):
             if definition.name == name and definition.container < 0:
                 for span, is_result in _signatures(facts, place, definition, text):
-                    words[is_result].update(word.decode() for word in _WORD.findall(span))
+                    spoken = {word.decode() for word in _WORD.findall(span)}
+                    words[is_result] |= spoken
+                    returned |= spoken if _RETURNS.match(span) else set()
+        self._returned.update(self._types(path, facts, returned))
         for is_result, spoken in words.items():
             for named in self._types(path, facts, spoken):
                 yield named, is_result
@@ -185,6 +233,26 @@ class PublicSurface:
                     yield from self._definitions(target, item.imported, depth + 1)
 
 
+def _defines(facts: Facts | None, name: str) -> bool:
+    return facts is not None and any(each.name == name and each.container < 0 for each in facts.definitions)
+
+
+def _gives_nothing(body: bytes) -> bool:
+    """Whether a function has statements, and no result among them."""
+    if not body.lstrip().startswith(b"{"):
+        return False
+    # A result of a function in it is not its own.
+    inside: list[bool] = []
+    for found in _RESULT.finditer(body):
+        if found[0] == b"}":
+            del inside[-1:]
+        elif found[0].endswith(b"{"):
+            inside.append(found[0] != b"{")
+        elif not any(inside):
+            return False
+    return True
+
+
 def _signatures(facts: Facts, place: int, definition: Definition, text: bytes) -> Iterator[tuple[bytes, bool | None]]:
     """The parts of a definition that tell users its types, and whether users get values of them.
 
@@ -193,7 +261,9 @@ def _signatures(facts: Facts, place: int, definition: Definition, text: bytes) -
     header = text[definition.start : definition.body]
     if definition.kind in CALLABLES:
         returns = list(_RETURNS.finditer(header))
-        if not returns:
+        if not returns and _gives_nothing(text[definition.body : definition.end]):
+            yield header, False
+        elif not returns:
             yield text[definition.start : definition.end], True
         else:
             # Function types in it have results, too; the last is its own, whatever stands in that.

@@ -31,7 +31,7 @@ def visibility_of(outline: Outline, place: int) -> Visibility:
 def _own_visibility(outline: Outline, entity: Entity, place: int) -> Visibility:
     """The visibility of a definition by itself, ignoring its container."""
     rules = outline.rules
-    if outline.is_program and rules.visible == "all":
+    if outline.is_program and rules.visible in ("all", "underscore"):
         return "internal"
     if rules.visible == "underscore":
         return _by_underscore(outline, entity)
@@ -65,6 +65,8 @@ def _by_underscore(outline: Outline, entity: Entity) -> Visibility:
         )
         if sections and sections[-1] != b"public":
             return "private" if sections[-1] == b"private" else "protected"
+    if entity.name in outline.rules.uncalled:
+        return "private"
     if entity.name.startswith("_") and not (entity.name.startswith("__") and entity.name.endswith("__")):
         return "private"
     if entity.parent >= 0 or not outline.rules.private_modules:
@@ -81,12 +83,14 @@ def _by_underscore(outline: Outline, entity: Entity) -> Visibility:
 def _by_export(outline: Outline, entity: Entity, place: int) -> Visibility:
     if outline.facts is None:
         return "public"
+    if outline.is_program:
+        return "internal"
     if entity.parent < 0 and outline.package is not None and not outline.package.is_seen(outline.path, entity.name):
         return "internal"
     if entity.kind == "export":
         return "public"
     if entity.parent >= 0:
-        if entity.name.startswith("#"):
+        if entity.name.startswith("#") or (outline.rules.underscore_members and entity.name.startswith("_")):
             return "private"
         if outline.entities[entity.parent].kind in _PLACES and not outline.path.endswith(_DECLARING):
             at = entity.definition.start if entity.definition is not None else 0

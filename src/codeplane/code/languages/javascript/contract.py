@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from codeplane.code.languages.contract import Contract
+from codeplane.code.languages.javascript.programs import is_private
 from codeplane.code.languages.reserved_words import words
 
 _ERRORS = words("EvalError RangeError ReferenceError SyntaxError TypeError URIError AggregateError")
@@ -22,6 +23,8 @@ class ScriptBuiltins:
 
 JAVASCRIPT_CONTRACT = Contract(
     visible="exported",
+    underscore_members=True,
+    is_program=is_private,
     top="internal",
     module="file",
     package_entries=True,
@@ -40,7 +43,7 @@ JAVASCRIPT_CONTRACT = Contract(
     constructors="inherited",
     infers_type_arguments=True,
 )
-COMPONENT_CONTRACT = replace(JAVASCRIPT_CONTRACT, typed=True, returns=":", object_types=True)
+COMPONENT_CONTRACT = replace(JAVASCRIPT_CONTRACT, typed=True, returns=":", object_types=True, underscore_members=False)
 _LIBRARY_TYPES = {
     "BlobPart": "BufferSource | Blob | string",
     "BodyInit": "ReadableStream | XMLHttpRequestBodyInit",

@@ -3,6 +3,7 @@
 import builtins
 
 from codeplane.code.languages.contract import Contract
+from codeplane.code.languages.python.programs import is_program
 from codeplane.code.languages.reserved_words import words
 
 
@@ -26,6 +27,8 @@ def _builtin(name: str) -> type | None:
 
 PYTHON_CONTRACT = Contract(
     visible="underscore",
+    is_program=is_program,
+    uncalled=words("__del__"),
     private_modules=True,
     module="file",
     re_exports="package",
