@@ -219,3 +219,28 @@ def test_a_type_whose_file_is_read_during_a_plan_is_waited_for(tmp_path: Path) -
         change = Edit(path="B.java", start=4, end=9, new="count", tier="STRONG", role="REFERENCE", why="")
         with pytest.raises(IndexNotReady, match=r"A\.java changed"):
             list(unparsed_uses(world, repo.store, Draft(title="", word="size", edits=(change,))))
+
+
+@pytest.mark.parametrize(
+    ("extends", "said"),
+    [
+        ("./base.json", True),
+        ("./kept", False),
+        ("@others/tsconfig", False),
+    ],
+)
+async def test_a_tsconfig_that_extends_what_is_not_here_is_said(tmp_path: Path, extends: str, said: bool) -> None:
+    files = {
+        "web/tsconfig.json": f'{{"extends": "{extends}"}}\n',
+        "web/kept.json": "{}\n",
+        "web/price.ts": "export const price = 1;\n",
+        "web/use.ts": "import { price } from './price';\nconsole.log(price);\n",
+        "other/a.ts": "export const amount = 1;\n",
+    }
+    what = f"web/tsconfig.json extends {extends}, which is not here"
+    async with asking(made(tmp_path, files)) as ask:
+        plan = await ask("refactor.rename", symbol="web/price.ts:price", new_name="cost")
+        found = await ask("search", query="web/price.ts:price", mode="references")
+        assert (what in str(result(plan))) is said and (what in str(result(found))) is said
+        other = await ask("refactor.rename", symbol="other/a.ts:amount", new_name="sum")
+        assert what not in str(result(other))

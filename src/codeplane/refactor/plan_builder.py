@@ -22,7 +22,7 @@ from codeplane.refactor.draft import Danger, Draft, Edit
 from codeplane.refactor.plan import Basis, Plan, Planner, RefactorSpec, sort_edits, texts_of
 from codeplane.refactor.plan_store import PlanStore
 from codeplane.refactor.planners import Planners
-from codeplane.refactor.unparsed_uses import unparsed_uses
+from codeplane.refactor.unparsed_uses import missing_configs, unparsed_uses
 
 PLANNING_SEC = 20.0
 _MAX_EDITS = 100_000
@@ -130,7 +130,8 @@ class PlanBuilder:
     ) -> Plan:
         world = _CancellableWorld(snapshot, self._knowledge, abandoned)
         draft = planner(world, self._knowledge.store, time.monotonic() + PLANNING_SEC)
-        draft = replace(draft, dangers=(*draft.dangers, *unparsed_uses(world, self._knowledge.store, draft)))
+        unseen = (*unparsed_uses(world, self._knowledge.store, draft), *missing_configs(world, draft))
+        draft = replace(draft, dangers=(*draft.dangers, *unseen))
         draft = _within(draft, spec.contexts, router)
         edits = _all(draft)
         if len(edits) > _MAX_EDITS:

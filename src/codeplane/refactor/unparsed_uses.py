@@ -22,6 +22,14 @@ _LOCAL = frozenset({"function", "block", "lambda"})
 _BY_FOLDER = frozenset({"__init__", "index", "mod"})
 
 
+def missing_configs(world: World, draft: Draft) -> Iterator[Danger]:
+    """Yield a danger for each file that is not here and would tell how modules of the edited files are named."""
+    paths = {edit.path for edit in draft.edits} | {move.path for move in draft.moves} | set(draft.removes)
+    found = dict.fromkeys(what for path in sorted(paths)[:_MOST] for what in world.missing_configs(path))
+    for what in list(found)[:_MOST]:
+        yield Danger(kind="missing_config", what=f"{what}: imports by names that it gives are not followed")
+
+
 def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Danger]:
     """Yield a danger for each unparsed file that contains the name of what is renamed, moved or deleted.
 

@@ -34,6 +34,10 @@ class Modules(ABC):
         """The package of others that an import names; empty for what the language brings along."""
         return source
 
+    def missing_configs(self) -> Mapping[str, Sequence[str]]:
+        """The files that say how modules are named, each with those that it builds on and that are not here."""
+        return {}
+
     def entry_files(self, path: str) -> Mapping[str, tuple[str, ...]] | None:
         """By what users import, the files they get from the package of a file; None where they may import any."""
         return None

@@ -17,6 +17,7 @@ from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.model import Facts
 from codeplane.code.resolve.member_assignments import MemberAssignments
 from codeplane.index.fact_store import FactStore
+from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import IndexedFile, Snapshot
 
 
@@ -124,6 +125,17 @@ class World:
         language = languages().of(path)
         modules = self._shared.of_group(language.group, self.snapshot) if language is not None else None
         return modules.beside(path) if modules is not None else ()
+
+    def missing_configs(self, path: str) -> list[str]:
+        """Say which files are not here that would tell how modules are named for a file."""
+        language = languages().of(path)
+        modules = self._shared.of_group(language.group, self.snapshot) if language is not None else None
+        missing = modules.missing_configs() if modules is not None else {}
+        return [
+            f"{path_text(config)} extends {', '.join(bases)}, which is not here"
+            for config, bases in missing.items()
+            if f"/{path}".startswith(f"/{config}".rpartition("/")[0] + "/")
+        ]
 
     def go(self) -> GoPackages:
         """Return Go's packages."""

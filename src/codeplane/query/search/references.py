@@ -55,6 +55,7 @@ def references_to(
         if reference.role in _PASSING and reference.tier in SURE:
             passing.setdefault(name, {}).setdefault(reference.path, []).append(reference.offset)
     places = sure + unsure
+    files = dict.fromkeys(target.bound.file for target in wanted)
     counts = Counter(place.tier for place in places)
     return MatchList(
         places=places,
@@ -64,6 +65,7 @@ def references_to(
         tiers={tier: counts[tier] for tier in TIERS if counts[tier]},
         of=tuple(reference.line() for reference in wanted),
         missing=frozenset(world.missing),
+        partial="; ".join(dict.fromkeys(what for path in files for what in world.missing_configs(path))) or None,
         aside=alias_note(
             {key: paths for name in passing for key, paths in other_names(world, name, passing[name]).items()}
         ),

@@ -61,6 +61,21 @@ class Configs:
             return None
         return Mapped(root=base if base is not None else home, paths=paths or {}, base=base)
 
+    def missing_bases(self, path: str) -> list[str]:
+        """The files that a configuration extends by a relative path and that are not here."""
+        return [base for base in self._extended(self.at(path) or {}) if self._base(path, base) is None]
+
+    def _extended(self, config: Mapping[str, object]) -> list[str]:
+        """What a configuration extends; one of a package of others says nothing about the files here."""
+        extends = config.get("extends")
+        bases = extends if isinstance(extends, list) else [extends]
+        return [base for base in bases if isinstance(base, str) and base.startswith(".")]
+
+    def _base(self, path: str, base: str) -> str | None:
+        target = join_path(path.rpartition("/")[0], base)
+        candidates = (target, f"{target}.json", f"{target}/tsconfig.json") if target is not None else ()
+        return next((str(candidate) for candidate in candidates if candidate in self._files), None)
+
     def _options(self, path: str, depth: int) -> Iterator[tuple[str, Mapping[str, object]]]:
         """The options of a configuration and of what it extends, those that count first."""
         config = self.at(path)
@@ -69,14 +84,9 @@ class Configs:
         options = config.get("compilerOptions")
         if isinstance(options, dict):
             yield path, options
-        folder = path.rpartition("/")[0]
-        extends = config.get("extends")
-        for base in reversed(extends if isinstance(extends, list) else [extends]):
-            target = join_path(folder, base) if isinstance(base, str) and base.startswith(".") else None
-            for candidate in (target, f"{target}.json", f"{target}/tsconfig.json"):
-                if target is not None and candidate in self._files:
-                    yield from self._options(str(candidate), depth - 1)
-                    break
+        for base in reversed(self._extended(config)):
+            if (found := self._base(path, base)) is not None:
+                yield from self._options(found, depth - 1)
 
 
 def dependencies(package: Mapping[str, object]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Which file a JavaScript or TypeScript module is: relative paths, folders, tsconfig paths, workspace packages."""
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from codeplane.code.languages.javascript.config import Configs, Mapped, dependencies, imports, join_path, targets
 from codeplane.code.languages.javascript.package_entries import MADE, package_entries, source_places, stem_of
@@ -37,6 +37,7 @@ class JavaScriptModules(Modules):
         self._taken: set[str] = set()
         self._found: dict[tuple[str, str], tuple[str, ...]] = {}
         self._entries: dict[str, Mapping[str, tuple[str, ...]] | None] = {}
+        self._missing: Mapping[str, Sequence[str]] | None = None
         for path in sorted(self._files):
             folder, _, name = path.rpartition("/")
             if not name.endswith(".json") or "node_modules/" in path:
@@ -76,6 +77,14 @@ class JavaScriptModules(Modules):
     def path_mapping(self, folder: str) -> Mapped | None:
         """What the nearest tsconfig renames for the files of a folder."""
         return self._find_mapping(folder)
+
+    def missing_configs(self) -> Mapping[str, Sequence[str]]:
+        """Each tsconfig that extends a file which is not here, with that."""
+        if self._missing is None:
+            configs = [path for paths in self._renaming.values() for path in paths]
+            found = {path: self._configs.missing_bases(path) for path in sorted(configs)}
+            self._missing = {path: bases for path, bases in found.items() if bases}
+        return self._missing
 
     def entry_files(self, path: str) -> Mapping[str, tuple[str, ...]] | None:
         """What the `exports` of the nearest package lists."""
