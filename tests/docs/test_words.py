@@ -14,6 +14,7 @@ from codeplane.kernel.config import Config
 from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.workspace import Workspace
 from codeplane.surfaces.cli.acp_shim import SHIM as ACP
+from codeplane.surfaces.cli.app_server_shim import SHIM as APP_SERVER
 from codeplane.surfaces.cli.commands import app
 from codeplane.surfaces.cli.lsp_shim import USAGE as LSP_USAGE
 from codeplane.surfaces.cli.shim import USAGE
@@ -31,7 +32,7 @@ _HINTED = re.compile(r"(?:^|: |`|, or )(cpl [^;,`()]+)")
 OTHERS = {"index.scip", "mcp.codeplane", "actor.kind"}
 COMMANDS = typer.main.get_command(app)
 # Commands that parse their own options.
-SHIMS = {"mcp": USAGE, "acp": ACP.usage, "lsp": LSP_USAGE}
+SHIMS = {"mcp": USAGE, "acp": ACP.usage, "lsp": LSP_USAGE, "app-server": APP_SERVER.usage}
 
 
 @pytest.fixture(scope="module")

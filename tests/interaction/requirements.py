@@ -27,6 +27,46 @@ def requirement(*ids: str) -> pytest.MarkDecorator:
 
 REQUIREMENTS = (
     Requirement(
+        id="CDX-01",
+        source="issue 22",
+        promise="OpenAI's SDK drives threads over Codex's protocol: turns, items, steering, history and forks",
+    ),
+    Requirement(
+        id="CDX-02",
+        source="issue 22",
+        promise="without a model, turns over Codex's protocol are answered from the index; initialize says its version",
+    ),
+    Requirement(
+        id="CDX-03",
+        source="issue 22, decision 18",
+        promise="over Codex's protocol a client is asked, and its answer counts, only where the owner allowed it",
+    ),
+    Requirement(
+        id="CDX-04",
+        source="issue 22",
+        promise="bad input over Codex's protocol gets a typed error; a begun command is shown after kill -9",
+    ),
+    Requirement(
+        id="CDX-05",
+        source="issue 22",
+        promise="a client of Codex's protocol that is cut off goes on after its cursor: 0 missed, 0 twice",
+    ),
+    Requirement(
+        id="CLIENT-01",
+        source="issue 22",
+        promise="the Python client finds its server by the repository, and its streams of events and hits resume",
+    ),
+    Requirement(
+        id="CLIENT-02",
+        source="issue 22",
+        promise="a server is announced by Bonjour only with TLS, if its owner wants that; its certificate is pinned",
+    ),
+    Requirement(
+        id="CLIENT-03",
+        source="issue 22",
+        promise="a thread watched through the Python client over random cuts: 0 events missed, 0 twice",
+    ),
+    Requirement(
         id="DOOR-01",
         source="design §4",
         promise="every call passes the same stages in the same order, unary or streaming",

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-SURFACES = ("mcp", "acp", "lsp", "connect", "grpc", "web", "ws", "embedded")
+SURFACES = ("mcp", "acp", "lsp", "app-server", "connect", "grpc", "web", "ws", "embedded")
 OTHER = "other"
 
 

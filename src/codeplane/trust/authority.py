@@ -30,6 +30,16 @@ from codeplane.trust.untrusted.rule import UntrustedRule
 
 _MAX_SHOWN = 200
 _MAX_LISTED = 2000
+# What a conversation consists of: it changes nothing of the repository, and what its turns do is decided by itself.
+_CONVERSATION = (
+    "thread.create",
+    "thread.fork",
+    "thread.rename",
+    "thread.configure",
+    "thread.archive",
+    "turn.send",
+    "turn.cancel",
+)
 
 
 class TokenRightsSource(Protocol):
@@ -37,6 +47,10 @@ class TokenRightsSource(Protocol):
 
     def token_rights(self, caller: Caller) -> TokenRights | None:
         """The rights of the caller's own token; None for callers whose rights come from elsewhere."""
+        ...
+
+    def may_converse(self, caller: Caller) -> bool:
+        """Whether the caller may open threads and send turns, as who shows the owner's token in a conversation."""
         ...
 
 
@@ -120,7 +134,11 @@ class CallAuthority:
         rights = self._holdings.token_rights(call.caller)
         for path in assessment.paths:
             refuse_protected_target(path, self._grants)
-        own = self._grants.admit(call.actor, rights, call.operation, assessment)
+        needs_no_more = call.operation.mark.capability == "spawn_agents" and call.operation.name in _CONVERSATION
+        if needs_no_more and self._holdings.may_converse(call.caller):
+            own = self._grants.conversation_grant(call.actor)
+        else:
+            own = self._grants.admit(call.actor, rights, call.operation, assessment)
         return self._document(call, assessment, self._delegation.require(call, assessment, own))
 
     def may_write(self, call: Call, path: str) -> None:
@@ -172,7 +190,7 @@ class CallAuthority:
         context = CallContext.of(
             call,
             mode=self._config.mode,
-            allow=self._config.allow,
+            allow=(*self._config.allow, *(_CONVERSATION if self._holdings.may_converse(call.caller) else ())),
             workspace=_workspace(call),
             untrusted=self._untrusted.mark_of_call(call) is not None,
             grant={"approval_mode": mode} if (mode := grant.context.approval_mode) else None,

@@ -30,6 +30,7 @@ from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
 from codeplane.observe.health import Health
 from codeplane.surfaces.acp.surface import AcpSurface
+from codeplane.surfaces.app_server.surface import AppServerSurface
 from codeplane.surfaces.connect.surface import ConnectSurface
 from codeplane.surfaces.connections.connections import Connections, Limits
 from codeplane.surfaces.http.activity import Activity
@@ -270,6 +271,13 @@ class Serving:
                 root=self._workspace.root,
                 stopping=self._drained,
                 logger=plane.logs.logger("codeplane.lsp"),
+            ).routes(),
+            *AppServerSurface(
+                conveyor=plane.conveyor,
+                root=self._workspace.root,
+                stopping=self._drained,
+                logger=plane.logs.logger("codeplane.app_server"),
+                disconnect=plane.sessions.disconnect,
             ).routes(),
             *WebSurface(
                 conveyor=plane.conveyor,

@@ -19,6 +19,10 @@ def main() -> None:
         from codeplane.surfaces.cli.lsp_shim import main as lsp
 
         raise SystemExit(lsp(sys.argv[2:]))
+    if sys.argv[1:2] == ["app-server"]:
+        from codeplane.surfaces.cli.app_server_shim import SHIM as APP_SERVER
+
+        raise SystemExit(APP_SERVER.main(sys.argv[2:]))
     from codeplane.surfaces.cli.commands import app
 
     app()

@@ -22,7 +22,7 @@ _MAX_REQUEST_ID = 128
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 # Where callers without a token are taken for the owner's agents: the beginnings of paths, and their surfaces.
 _MCP = "/mcp"
-_AGENT_PATHS = {_MCP: "mcp", "/acp": "acp", "/lsp": "lsp"}
+_AGENT_PATHS = {_MCP: "mcp", "/acp": "acp", "/lsp": "lsp", "/app-server": "app-server"}
 _SERVER_ERROR = -32000
 # What the connections in reserve are for, beside the owner's token.
 _VITAL = frozenset({"/health", "/ready"})

@@ -28,7 +28,7 @@ class FrameLimits:
 _READER = FrameLimits(message_bytes=16_384, burst=32, frames_a_sec=5, piece_bytes=512)
 _CONVERSATION = FrameLimits(message_bytes=16 * 1024 * 1024, burst=4096, frames_a_sec=1000, piece_bytes=16_384)
 # The paths that carry conversations; the guard identifies their clients before anything else is read.
-CONVERSATIONS = frozenset({"/acp", "/lsp"})
+CONVERSATIONS = frozenset({"/acp", "/lsp", "/app-server"})
 MAX_MESSAGE_BYTES = _READER.message_bytes
 _INVALID_TEXT, _POLICY = 1007, 1008
 # For a client that takes nothing to take why it was ended.

@@ -61,8 +61,8 @@ class Response:
 Message: TypeAlias = Request | Notification | Response
 
 
-def parse_message(text: str) -> Message:
-    """Parse a message; RpcError when it is none."""
+def parse_message(text: str, *, needs_version: bool = True) -> Message:
+    """Parse a message; RpcError when it is none. Not every protocol has its messages say the version of JSON-RPC."""
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -73,7 +73,7 @@ def parse_message(text: str) -> Message:
         raise RpcError(INVALID_REQUEST, "a message has to be a JSON object")
     request_id = fields.get("id")
     known_id = request_id if _is_id(request_id) else None
-    if fields.get("jsonrpc") != "2.0":
+    if fields.get("jsonrpc", None if needs_version else "2.0") != "2.0":
         raise RpcError(INVALID_REQUEST, 'a message has to have "jsonrpc": "2.0"', request_id=known_id)
     if "method" not in fields:
         return _response(fields, known_id)

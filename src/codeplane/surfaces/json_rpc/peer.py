@@ -50,9 +50,14 @@ class Peer:
     """A connection, on whatever carries its messages."""
 
     def __init__(
-        self, send: Callable[[str], Awaitable[None]], *, log_failure: Callable[[str, Exception], None]
+        self,
+        send: Callable[[str], Awaitable[None]],
+        *,
+        log_failure: Callable[[str, Exception], None],
+        needs_version: bool = True,
     ) -> None:
         """`send` sends one message; `log_failure` is told of a method that failed without an error of ours."""
+        self._needs_version = needs_version
         self._send = send
         self._log_failure = log_failure
         self._sending = asyncio.Lock()
@@ -68,7 +73,7 @@ class Peer:
     async def receive(self, text: str, handler: Handler) -> None:
         """Take one message; a request is answered later, by itself."""
         try:
-            message: Message = parse_message(text)
+            message: Message = parse_message(text, needs_version=self._needs_version)
         except RpcError as error:
             await self._transmit(error_text(error.request_id, error))
             return
@@ -86,13 +91,20 @@ class Peer:
             self._tasks.add(task)
             task.add_done_callback(self._forget)
 
-    async def request(self, method: str, params: JsonObject) -> JsonValue:
-        """Ask the other side; RpcError is its error, ConnectionGone when it left without an answer."""
+    async def request(
+        self, method: str, params: JsonObject, *, on_sent: Callable[[RequestId], None] | None = None
+    ) -> JsonValue:
+        """Ask the other side; RpcError is its error, ConnectionGone when it left without an answer.
+
+        `on_sent` is told the id of the request before it is sent.
+        """
         if self._is_closed or len(self._asked) >= MAX_UNANSWERED:
             raise ConnectionGone(f"{method} was not asked")
         request_id, self._next_id = self._next_id, self._next_id + 1
         answer: asyncio.Future[JsonValue] = asyncio.get_running_loop().create_future()
         self._asked[_key(request_id)] = answer
+        if on_sent is not None:
+            on_sent(request_id)
         try:
             await self._transmit(request_text(request_id, method, params))
             return await answer

@@ -53,12 +53,15 @@ class JsonRpcSocket:
         stopping: asyncio.Event,
         logger: FilteringBoundLogger,
         last_answers_sec: float = LAST_ANSWERS_SEC,
+        needs_version: bool = True,
     ) -> None:
+        """`needs_version` is whether messages have to say the version of JSON-RPC."""
         self._path = path
         self._open_session = open_session
         self._stopping = stopping
         self._logger = logger
         self._last_answers_sec = last_answers_sec
+        self._needs_version = needs_version
 
     def routes(self) -> list[WebSocketRoute]:
         """Return the route."""
@@ -74,7 +77,7 @@ class JsonRpcSocket:
         )
         await socket.accept()
         outlet = _Outlet(socket)
-        peer = Peer(outlet.send, log_failure=self._log_failure)
+        peer = Peer(outlet.send, log_failure=self._log_failure, needs_version=self._needs_version)
         session = self._open_session(connection, peer)
         reading = asyncio.ensure_future(self._read(socket, peer, session))
         stopping = asyncio.ensure_future(self._stopping.wait())

@@ -149,6 +149,10 @@ class Grants:
         """Whether a path is inside git's folder, whatever that is called."""
         return self._gits is not None and self._gits().cover(path)
 
+    def conversation_grant(self, actor: Actor) -> Grant:
+        """What whoever shows the owner's token in a conversation holds for its threads and turns."""
+        return _implicit_grant("conversation", actor, frozenset({"spawn_agents"}))
+
     def sources(self, actor: Actor, rights: TokenRights | None) -> Iterator[Grant]:
         """Everything the actor holds now: by its kind, by its token, and by grants."""
         if is_person(actor):

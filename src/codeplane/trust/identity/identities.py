@@ -24,7 +24,9 @@ PAIRING = Actor(kind=ActorKind.SYSTEM, actor_id="pairing", owner_id="nobody")
 AGENT_PREFIX = "agent_"
 _DEVICE_ID = "dev_"
 _ANONYMOUS = "anonymous"
-_AGENT_SURFACES = frozenset({"mcp", "acp", "lsp"})
+_AGENT_SURFACES = frozenset({"mcp", "acp", "lsp", "app-server"})
+# Where a person's own program talks with an assistant of ours.
+_CONVERSATION_SURFACES = frozenset({"acp", "app-server"})
 _PUBLIC_SURFACES = frozenset({"rest"})
 _PAIRING_SURFACES = frozenset({"connect", "grpc"})
 # How often a lease is checked even when nothing signals its end, because clocks jump.
@@ -64,7 +66,7 @@ class Identities:
         }
 
     def identify(self, caller: Caller, operation: str = "") -> Actor:
-        """The actor behind a caller, or Unauthorized; over MCP, ACP and LSP it is always an agent, never a person."""
+        """The actor behind a caller, or Unauthorized; whatever comes over an agent surface is an agent."""
         if caller.token is None:
             return self._without_token(caller, operation)
         holder = self._holder(caller.token, caller.surface)
@@ -93,6 +95,11 @@ class Identities:
             return None
         holder = self._holder(caller.token)
         return holder.rights if isinstance(holder, IssuedToken) else None
+
+    def may_converse(self, caller: Caller) -> bool:
+        """Whether the caller may open threads and send turns by the owner's token, which its program showed."""
+        shown = caller.token if caller.surface in _CONVERSATION_SURFACES else None
+        return shown is not None and is_owner_token(shown, self._owners)
 
     def is_live(self, actor: Actor) -> bool:
         """Whether the actor could call now: not revoked, and its lease or token has not expired."""

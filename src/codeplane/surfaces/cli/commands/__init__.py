@@ -4,6 +4,7 @@ import typer
 
 from codeplane.surfaces.cli.commands.acp import acp
 from codeplane.surfaces.cli.commands.agents import agents
+from codeplane.surfaces.cli.commands.app_server import app_server
 from codeplane.surfaces.cli.commands.approvals import approvals
 from codeplane.surfaces.cli.commands.artifacts import artifacts
 from codeplane.surfaces.cli.commands.ask import ask
@@ -68,6 +69,7 @@ for command in (
     mcp,
     acp,
     lsp,
+    app_server,
     uninstall,
 ):
     app.command()(command)

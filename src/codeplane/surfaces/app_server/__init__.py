@@ -1,0 +1,1 @@
+"""Codex's thread, turn and item protocol, for clients of its app server."""
