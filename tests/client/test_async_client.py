@@ -6,7 +6,7 @@ from contextlib import aclosing
 import pytest
 
 from codeplane.client.async_client import AsyncClient
-from codeplane.client.thread_stream import Reconnection
+from codeplane.client.resuming_stream import Reconnection
 from codeplane.kernel.errors import StreamGap, ThreadNotFound
 from tests.client.cut_proxy import cut_proxy
 from tests.harness import PATIENCE_SEC, Server

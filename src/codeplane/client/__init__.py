@@ -4,13 +4,18 @@ The one for asyncio is `codeplane.client.async_client.AsyncClient`, apart so tha
 """
 
 from codeplane.client.client import Client
+from codeplane.client.discovery import AnnouncedServer, find_announced
 from codeplane.client.jobs import Job, JobCalls, JobDiff
+from codeplane.client.log_stream import LogStream
 from codeplane.client.records import Approval, Device, Gap, Heartbeat, Item, LogEvent, PairedDevice, PairingCode, Token
+from codeplane.client.resuming_stream import Reconnection
 from codeplane.client.schedules import Schedule, ScheduleCalls, ScheduleRun, Wakeup
-from codeplane.client.thread_stream import Reconnection, ThreadStream
+from codeplane.client.search_stream import SearchHit, SearchPage, SearchStream
+from codeplane.client.thread_stream import ThreadStream
 from codeplane.client.threads import Thread, ThreadEvent, ThreadMessage, ThreadSnapshot, TurnBudget, TurnResult
 
 __all__ = [
+    "AnnouncedServer",
     "Approval",
     "Client",
     "Device",
@@ -21,12 +26,16 @@ __all__ = [
     "JobCalls",
     "JobDiff",
     "LogEvent",
+    "LogStream",
     "PairedDevice",
     "PairingCode",
     "Reconnection",
     "Schedule",
     "ScheduleCalls",
     "ScheduleRun",
+    "SearchHit",
+    "SearchPage",
+    "SearchStream",
     "Thread",
     "ThreadEvent",
     "ThreadMessage",
@@ -36,4 +45,5 @@ __all__ = [
     "TurnBudget",
     "TurnResult",
     "Wakeup",
+    "find_announced",
 ]

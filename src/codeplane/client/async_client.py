@@ -2,15 +2,18 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from pathlib import Path
+from typing import Self, TypeVar
 
 from codeplane.client.client import CALL_SEC, Client
+from codeplane.client.discovery import AnnouncedServer
 from codeplane.client.jobs import Job
-from codeplane.client.records import Approval
+from codeplane.client.records import Approval, LogEvent
+from codeplane.client.resuming_stream import Reconnection
 from codeplane.client.schedules import Schedule, ScheduleRun
-from codeplane.client.thread_stream import Reconnection
+from codeplane.client.search_stream import SearchPage
 from codeplane.client.threads import Thread, ThreadEvent, ThreadMessage, ThreadSnapshot, TurnBudget, TurnResult
 from codeplane.client.wire import ConnectionHandle
 from codeplane.kernel.json import JsonObject
@@ -40,11 +43,67 @@ class AsyncClient:
         self._client = Client(host, port, token=token, tls=tls, user_agent=user_agent, reconnection=reconnection)
         self._calls = asyncio.Semaphore(_MAX_CALLS)
 
+    @classmethod
+    def of_repository(
+        cls,
+        folder: str | Path = ".",
+        *,
+        token: str | None = None,
+        user_agent: str = "codeplane-client",
+        reconnection: Reconnection | None = None,
+    ) -> Self:
+        """Return a client of the server of the repository that a folder is in, as its owner unless a token is given."""
+        found = Client.of_repository(folder, token=token, user_agent=user_agent, reconnection=reconnection)
+        return cls._around(found)
+
+    @classmethod
+    def of_announced(
+        cls,
+        server: AnnouncedServer,
+        *,
+        fingerprint: str,
+        token: str | None = None,
+        user_agent: str = "codeplane-client",
+        reconnection: Reconnection | None = None,
+    ) -> Self:
+        """Return a client of a server that announced itself; `fingerprint` is what its owner sees in `cpl status`."""
+        found = Client.of_announced(
+            server, fingerprint=fingerprint, token=token, user_agent=user_agent, reconnection=reconnection
+        )
+        return cls._around(found)
+
+    @classmethod
+    def _around(cls, client: Client) -> Self:
+        other = cls("", 0)
+        other._client = client
+        return other
+
     async def call(
         self, operation: str, arguments: JsonObject, *, text: bool = False, timeout_sec: float = CALL_SEC
     ) -> JsonObject:
         """Call an operation; return `result` and `meta`, on request `text`, or `error` and `meta`."""
         return await self._run(lambda client: client.call(operation, arguments, text=text, timeout_sec=timeout_sec))
+
+    def watch_events(
+        self, *, after: int | None = None, stream: str = "", types: Sequence[str] = ()
+    ) -> AsyncGenerator[LogEvent, None]:
+        """Yield the events of the log after a position, or from now on, over lost connections."""
+        return self._iterate(lambda client: client.watch_events(after=after, stream=stream, types=types))
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: str = "auto",
+        paths: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        context: int = 0,
+        most: int = 1000,
+    ) -> AsyncGenerator[SearchPage, None]:
+        """Yield the pages of a search as they are found, up to `most` hits, over lost connections."""
+        return self._iterate(
+            lambda client: client.search(query, mode=mode, paths=paths, languages=languages, context=context, most=most)
+        )
 
     async def create_thread(
         self, *, title: str = "", toolset: str = "", model: str = "", idempotency_key: str = ""

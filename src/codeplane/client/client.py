@@ -6,10 +6,13 @@ import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Self
 
+from codeplane.client.discovery import AnnouncedServer, LocalServer
 from codeplane.client.errors import to_exception
 from codeplane.client.jobs import JobCalls
+from codeplane.client.log_stream import LogStream
 from codeplane.client.records import (
     Approval,
     Device,
@@ -25,8 +28,10 @@ from codeplane.client.records import (
     text_field,
     token_from_json,
 )
+from codeplane.client.resuming_stream import Reconnection
 from codeplane.client.schedules import ScheduleCalls
-from codeplane.client.thread_stream import Reconnection, ThreadStream
+from codeplane.client.search_stream import SearchStream
+from codeplane.client.thread_stream import ThreadStream
 from codeplane.client.threads import (
     Thread,
     ThreadMessage,
@@ -39,10 +44,13 @@ from codeplane.client.threads import (
     turn_from_json,
 )
 from codeplane.client.wire import ConnectionHandle, Reply, Wire
+from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 
 CALL_SEC = 3600.0
 _PAGE = 100
+# Of a SHA-256.
+_FINGERPRINT_DIGITS = 64
 # How much longer than the server waits for a turn the answer may take.
 _ANSWER_SEC = 60.0
 
@@ -66,6 +74,54 @@ class Client:
         """
         self._reconnection = reconnection or Reconnection()
         self._wire = Wire(host=host, port=port, token=token, tls=tls, user_agent=user_agent)
+
+    @classmethod
+    def of_repository(
+        cls,
+        folder: str | Path = ".",
+        *,
+        token: str | None = None,
+        user_agent: str = "codeplane-client",
+        reconnection: Reconnection | None = None,
+    ) -> Self:
+        """Return a client of the server of the repository that a folder is in, as its owner unless a token is given.
+
+        It finds the server again after a restart, also at another port.
+        """
+        server = LocalServer.of(folder)
+        client = cls("", 0, token=token or server.token, user_agent=user_agent, reconnection=reconnection)
+        client._wire = replace(client._wire, locate=server.locate)
+        return client
+
+    @classmethod
+    def of_announced(
+        cls,
+        server: AnnouncedServer,
+        *,
+        fingerprint: str,
+        token: str | None = None,
+        user_agent: str = "codeplane-client",
+        reconnection: Reconnection | None = None,
+    ) -> Self:
+        """Return a client of a server that announced itself, over TLS.
+
+        `fingerprint` is that of its certificate, as `cpl status` shows it on the server's machine: what a server says
+        of itself in the network proves nothing.
+        """
+        if not server.addresses or len(fingerprint.replace(":", "")) != _FINGERPRINT_DIGITS:
+            raise InvalidArgument(
+                "a server that announced itself needs an address and a fingerprint",
+                hint="the fingerprint is 32 bytes in hexadecimal digits: cpl status, on the server's machine",
+            )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        # The certificate is compared with the fingerprint, which says more than who signed it.
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        client = cls(
+            server.addresses[0], server.port, token=token, tls=context, user_agent=user_agent, reconnection=reconnection
+        )
+        client._wire = replace(client._wire, fingerprint=fingerprint)
+        return client
 
     def with_handle(self, handle: ConnectionHandle) -> Self:
         """Return the same client for one call or stream, which `handle` can end from another thread."""
@@ -169,6 +225,30 @@ class Client:
                 _check(reply)
                 return
             yield item_from_json(reply.message or {})
+
+    def watch_events(self, *, after: int | None = None, stream: str = "", types: Sequence[str] = ()) -> LogStream:
+        """Yield the events of the log after a position, or from now on, over lost connections."""
+        return LogStream(self._wire, after=after, stream=stream, types=types, reconnection=self._reconnection)
+
+    def search(
+        self,
+        query: str,
+        *,
+        mode: str = "auto",
+        paths: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        context: int = 0,
+        most: int = 1000,
+    ) -> SearchStream:
+        """Yield the pages of a search as they are found, up to `most` hits, over lost connections."""
+        arguments: JsonObject = {
+            "query": query,
+            "mode": mode,
+            "paths": list(paths),
+            "languages": list(languages),
+            "context": context,
+        }
+        return SearchStream(self._wire, arguments=arguments, most=most, reconnection=self._reconnection)
 
     def create_thread(self, *, title: str = "", toolset: str = "", model: str = "", idempotency_key: str = "") -> str:
         """Open a conversation and return its id; the same key again returns the same one."""

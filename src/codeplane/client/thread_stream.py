@@ -1,42 +1,18 @@
 """A stream of a conversation's events that goes on after the last one seen when the server was lost."""
 
 from collections.abc import Generator
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from types import TracebackType
-from typing import Self
 
 from codeplane.client.errors import to_exception
 from codeplane.client.records import number_field, object_field
+from codeplane.client.resuming_stream import HEARTBEAT_MS, SILENCE_SEC, Reconnection, ResumingStream
 from codeplane.client.threads import ThreadEvent, event_from_json
-from codeplane.client.wire import ConnectionHandle, Wire
-from codeplane.kernel.errors import CodePlaneError, ServerUnreachable, ShuttingDown, StreamGap
+from codeplane.client.wire import Wire
+from codeplane.kernel.errors import CodePlaneError, ServerUnreachable, StreamGap
 from codeplane.kernel.json import JsonObject
 
-_HEARTBEAT_MS = 15_000
-# Without several heartbeats the connection is lost, even if nobody closed it.
-_SILENCE_SEC = 60.0
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reconnection:
-    """How often to connect again without getting anything new, and the pauses, each twice the one before."""
-
-    tries: int = 12
-    first_sec: float = 0.1
-    most_sec: float = 5.0
-
-    def pause_sec(self, failures: int) -> float:
-        """Return how long to wait after so many failures in a row, at least one."""
-        # Far beyond any sensible pause, and no overflow.
-        return min(self.most_sec, self.first_sec * 2.0 ** min(failures - 1, 60))
-
-
-class ThreadStream:
-    """An iterator of events, each exactly once and without holes; `close` ends it from any thread.
-
-    Raises StreamGap when events are gone, and ServerUnreachable or ShuttingDown when the server does not come back.
-    """
+class ThreadStream(ResumingStream[ThreadEvent]):
+    """The events of a conversation, each exactly once and without holes; `close` ends it from any thread."""
 
     def __init__(
         self,
@@ -50,63 +26,25 @@ class ThreadStream:
         reconnection: Reconnection,
     ) -> None:
         """`cursor` is the field of the request for the last sequence seen."""
-        self._handle = wire.handle or ConnectionHandle()
-        self._wire = replace(wire, handle=self._handle)
+        super().__init__(wire, reconnection=reconnection)
         self._path = path
-        self._request: JsonObject = {**request, "heartbeatMs": _HEARTBEAT_MS}
+        self._request: JsonObject = {**request, "heartbeatMs": HEARTBEAT_MS}
         self._cursor = cursor
         self._ends_with_turn = ends_with_turn
-        self._reconnection = reconnection
         # A turn begins wherever its message is; a watch at the sequence that was asked for.
         self._next = None if ends_with_turn else after + 1
         self._turn_id = ""
-        self._failures = 0
-        self._events = self._read()
 
     @property
     def last_sequence(self) -> int:
         """The last sequence that was seen; watching on from here misses nothing."""
         return 0 if self._next is None else self._next - 1
 
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> ThreadEvent:
-        return next(self._events)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """End the stream and its connection; a turn goes on without it."""
-        self._handle.close()
-        # Another thread that reads just now ends by itself, its connection being gone.
-        with suppress(ValueError):
-            self._events.close()
-
-    def _read(self) -> Generator[ThreadEvent, None, None]:
-        while not self._handle.is_closed():
-            try:
-                yield from self._read_connection()
-                return
-            except (ServerUnreachable, ShuttingDown) as error:
-                if self._handle.is_closed():
-                    return
-                self._failures += 1
-                if self._failures > self._reconnection.tries:
-                    raise self._lost(error) from error
-            self._handle.wait(self._reconnection.pause_sec(self._failures))
-
     def _read_connection(self) -> Generator[ThreadEvent, None, None]:
         """Yield what one connection brings, until the stream is over."""
         request = {**self._request, **({self._cursor: str(self.last_sequence)} if self.last_sequence else {})}
         is_first = True
-        for reply in self._wire.stream(self._path, request, silence_sec=_SILENCE_SEC):
+        for reply in self._wire.stream(self._path, request, silence_sec=SILENCE_SEC):
             if self._handle.is_closed():
                 return
             if reply.error is not None:

@@ -1,17 +1,18 @@
 """The Connect protocol in JSON, over the standard library's HTTP."""
 
+import hashlib
 import json
 import socket
 import ssl
 import struct
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 
 from codeplane.client.errors import error_of_body
-from codeplane.kernel.errors import ServerUnreachable
+from codeplane.kernel.errors import ServerUnreachable, Unauthorized
 from codeplane.kernel.json import JsonObject, dumps
 
 _END = 0b10
@@ -73,6 +74,10 @@ class Wire:
     token: str | None
     user_agent: str
     tls: ssl.SSLContext | None = None
+    # The SHA-256 of the server's certificate; another one is shown no token.
+    fingerprint: str = ""
+    # Where the server is when a connection is made, instead of `host` and `port`.
+    locate: Callable[[], tuple[str, int]] | None = None
     handle: ConnectionHandle | None = None
 
     def unary(self, path: str, message: JsonObject, *, timeout_sec: float | None) -> Reply:
@@ -112,27 +117,41 @@ class Wire:
 
     @contextmanager
     def _post(self, path: str, body: bytes, kind: str, timeout_sec: float | None) -> Iterator[HTTPResponse]:
+        host, port = (self.host, self.port) if self.locate is None else self.locate()
         connection = (
-            HTTPConnection(self.host, self.port, timeout=timeout_sec)
+            HTTPConnection(host, port, timeout=timeout_sec)
             if self.tls is None
-            else HTTPSConnection(self.host, self.port, timeout=timeout_sec, context=self.tls)
+            else HTTPSConnection(host, port, timeout=timeout_sec, context=self.tls)
         )
         headers = {"content-type": kind, "connect-protocol-version": "1", "user-agent": self.user_agent}
         if self.token is not None:
             headers["authorization"] = f"Bearer {self.token}"
         try:
             connection.connect()
+            self._check_certificate(connection)
             if self.handle is not None:
                 self.handle.hold(connection.sock)
             connection.request("POST", path, body, headers)
             yield connection.getresponse()
         except (OSError, HTTPException, ValueError) as error:
             # An answer that breaks off is no JSON either.
-            raise ServerUnreachable(f"{self.host}:{self.port} does not answer: {error}") from error
+            raise ServerUnreachable(f"{host}:{port} does not answer: {error}") from error
         finally:
             if self.handle is not None:
                 self.handle.hold(None)
             connection.close()
+
+    def _check_certificate(self, connection: HTTPConnection) -> None:
+        """Raise Unauthorized unless the certificate is the one that is expected."""
+        if not self.fingerprint:
+            return
+        shown = connection.sock.getpeercert(binary_form=True) if isinstance(connection.sock, ssl.SSLSocket) else None
+        expected = self.fingerprint.replace(":", "").lower()
+        if hashlib.sha256(shown or b"").hexdigest() != expected:
+            raise Unauthorized(
+                "the server shows another certificate than expected",
+                hint="compare the fingerprint that cpl status shows on the server's machine",
+            )
 
 
 def _object(raw: bytes) -> JsonObject:

@@ -88,6 +88,9 @@ class ServerConfig(Section):
     tls_certificate: str = Field("", description="the certificate chain, as a PEM file")
     tls_key: str = Field("", description="its private key, as a PEM file")
     tls_client_ca: str = Field("", description="clients must show a certificate signed by one of these (mTLS)")
+    announce: bool = Field(
+        False, description="announce the TLS address in the local network by Bonjour (_codeplane._tcp); only with tls"
+    )
 
 
 class LogOutput(Section):

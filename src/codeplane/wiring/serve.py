@@ -16,6 +16,7 @@ from structlog.typing import FilteringBoundLogger
 
 import codeplane
 from codeplane import __version__
+from codeplane.adapters.bonjour import announced, check_announcement
 from codeplane.adapters.certificates import Tls, load_tls
 from codeplane.adapters.file_limit import raise_file_limit
 from codeplane.adapters.file_replacement import replace_file
@@ -95,6 +96,7 @@ class Serving:
     async def run(self) -> None:
         """Serve until stopped."""
         may_bind(self._config)
+        check_announcement(self._config)
         # By default there are four threads more than cores, and calls of many clients wait for disks, not for cores.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="codeplane"))
         async with run_plane(
@@ -146,7 +148,11 @@ class Serving:
                 }
             failed: CodePlaneError | None = None
             try:
-                async with mount.run(), self._grpc(plane, secured, activity, connections) as grpc_port:
+                async with (
+                    mount.run(),
+                    self._grpc(plane, secured, activity, connections) as grpc_port,
+                    announced(self._config, secured, port=ports[-1], logger=logger),
+                ):
                     if grpc_port:
                         at = _in_url(address(self._config.host))
                         facts |= {"grpc_port": grpc_port, "grpc_address": f"{at}:{grpc_port}"}

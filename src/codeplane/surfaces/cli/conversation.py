@@ -5,7 +5,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 
-from codeplane.client.thread_stream import Reconnection
+from codeplane.client.resuming_stream import Reconnection
 from codeplane.kernel.errors import CodePlaneError, ServerUnreachable
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import Workspace
