@@ -31,7 +31,6 @@ from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
 from codeplane.observe.health import Health
 from codeplane.surfaces.acp.surface import AcpSurface
-from codeplane.surfaces.app_server.surface import AppServerSurface
 from codeplane.surfaces.connect.surface import ConnectSurface
 from codeplane.surfaces.connections.connections import Connections, Limits
 from codeplane.surfaces.http.activity import Activity
@@ -42,12 +41,12 @@ from codeplane.surfaces.http.guard import Guard
 from codeplane.surfaces.http.probes import Probes
 from codeplane.surfaces.http.server import HttpServer
 from codeplane.surfaces.http.shutdown import UntilShutdown
-from codeplane.surfaces.lsp.surface import LspSurface
 from codeplane.surfaces.mcp.mount import McpMount
 from codeplane.surfaces.web.surface import WebSurface
 from codeplane.surfaces.ws.events import EventSocket
 from codeplane.trust.identity import is_owner_token
 from codeplane.wiring.app import Plane, run_plane
+from codeplane.wiring.program_surfaces import program_routes
 
 if TYPE_CHECKING:
     from codeplane.surfaces.mcp.resources import ResourceSource
@@ -272,19 +271,7 @@ class Serving:
                 stopping=self._drained,
                 logger=plane.logs.logger("codeplane.acp"),
             ).routes(),
-            *LspSurface(
-                conveyor=plane.conveyor,
-                root=self._workspace.root,
-                stopping=self._drained,
-                logger=plane.logs.logger("codeplane.lsp"),
-            ).routes(),
-            *AppServerSurface(
-                conveyor=plane.conveyor,
-                root=self._workspace.root,
-                stopping=self._drained,
-                logger=plane.logs.logger("codeplane.app_server"),
-                disconnect=plane.sessions.disconnect,
-            ).routes(),
+            *program_routes(plane, root=self._workspace.root, stopping=self._drained),
             *WebSurface(
                 conveyor=plane.conveyor,
                 sign_ins=plane.dashboard.sign_ins,

@@ -1,0 +1,23 @@
+"""The surfaces that programs of a person speak to over a WebSocket: editors' language clients, and Codex's clients."""
+
+import asyncio
+from pathlib import Path
+
+from starlette.routing import WebSocketRoute
+
+from codeplane.surfaces.app_server.surface import AppServerSurface
+from codeplane.surfaces.lsp.surface import LspSurface
+from codeplane.wiring.app import Plane
+
+
+def program_routes(plane: Plane, *, root: Path, stopping: asyncio.Event) -> list[WebSocketRoute]:
+    """Return their routes."""
+    lsp = LspSurface(conveyor=plane.conveyor, root=root, stopping=stopping, logger=plane.logs.logger("codeplane.lsp"))
+    app_server = AppServerSurface(
+        conveyor=plane.conveyor,
+        root=root,
+        stopping=stopping,
+        logger=plane.logs.logger("codeplane.app_server"),
+        disconnect=plane.sessions.disconnect,
+    )
+    return [*lsp.routes(), *app_server.routes()]
