@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codeplane.client import Client, Reconnection, find_announced
+from codeplane.client import AnnouncedServer, Client, Reconnection, find_announced
 from codeplane.client.async_client import AsyncClient
-from codeplane.client.discovery import AnnouncedServer
 from codeplane.kernel.errors import InvalidArgument, ServerUnreachable, Unauthorized
 from tests.harness import Server, cpl, make_repo, start, until
 from tests.interaction.requirements import requirement

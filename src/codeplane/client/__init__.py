@@ -3,8 +3,8 @@
 The one for asyncio is `codeplane.client.async_client.AsyncClient`, apart so that others need not import asyncio.
 """
 
+from codeplane.client.bonjour import AnnouncedServer, find_announced
 from codeplane.client.client import Client
-from codeplane.client.discovery import AnnouncedServer, find_announced
 from codeplane.client.jobs import Job, JobCalls, JobDiff
 from codeplane.client.log_stream import LogStream
 from codeplane.client.records import Approval, Device, Gap, Heartbeat, Item, LogEvent, PairedDevice, PairingCode, Token

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self, TypeVar
 
+from codeplane.client.bonjour import AnnouncedServer
 from codeplane.client.client import CALL_SEC, Client
-from codeplane.client.discovery import AnnouncedServer
 from codeplane.client.jobs import Job
 from codeplane.client.records import Approval, LogEvent
 from codeplane.client.resuming_stream import Reconnection

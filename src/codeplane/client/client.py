@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from codeplane.client.discovery import AnnouncedServer, LocalServer
+from codeplane.client.bonjour import AnnouncedServer
+from codeplane.client.discovery import LocalServer
 from codeplane.client.errors import to_exception
 from codeplane.client.jobs import JobCalls
 from codeplane.client.log_stream import LogStream

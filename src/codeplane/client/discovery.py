@@ -1,15 +1,13 @@
-"""Finding servers: that of a repository on this machine, and those that announce themselves in the local network."""
+"""Finding the server of a repository on this machine."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from codeplane.kernel.errors import InvalidArgument, ServerUnreachable
+from codeplane.kernel.errors import ServerUnreachable
 from codeplane.kernel.json import JsonObject
 
-SERVICE = "_codeplane._tcp.local."
 _OWN_FOLDER = ".codeplane"
 _PROBE_SEC = 5.0
 _LONGEST_ANSWER = 65_536
@@ -54,31 +52,6 @@ class LocalServer:
         if not facts.get("instance") or health.get("instance") != facts["instance"] or facts.get("port") != port:
             raise ServerUnreachable(f"what answers at {host}:{port} is not the server of {self.root}")
         return host, port
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnnouncedServer:
-    """A server as it announces itself; nothing proves that it is the one it says, until its certificate does."""
-
-    name: str
-    addresses: tuple[str, ...]
-    port: int
-    version: str
-    fingerprint: str
-
-
-def find_announced(*, seconds: float = 3.0, interfaces: Sequence[str] = ()) -> list[AnnouncedServer]:
-    """Return the servers that announce themselves by Bonjour, after listening so long.
-
-    `interfaces` are addresses of this machine to listen on, else all. Only servers with TLS announce themselves, and
-    only where their owners switched that on.
-    """
-    # Slow to import, and few want it.
-    from codeplane.client.bonjour import browse
-
-    if not 0 < seconds <= 60:
-        raise InvalidArgument(f"seconds is {seconds}", hint="more than 0, and at most 60")
-    return browse(SERVICE, seconds=seconds, interfaces=interfaces)
 
 
 def _ask_health(host: str, port: int) -> JsonObject:
