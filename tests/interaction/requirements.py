@@ -1762,6 +1762,11 @@ REQUIREMENTS = (
         promise="entry points are the commands, programs and library fronts of a repository, in its own language",
     ),
     Requirement(
+        id="EXR-04",
+        source="000 §12, §18",
+        promise="an exploration is replayed against its commit; every difference is explained by a changed file",
+    ),
+    Requirement(
         id="MEMORY-01",
         source="003 §8.11",
         promise="what a thread remembers can be read, and written by people alone; later turns are shown it",

@@ -54,6 +54,12 @@ def git_places(root: Path) -> frozenset[str]:
     return frozenset(_places(str(root)))
 
 
+def repository_name(root: Path) -> str:
+    """What a repository is called by its folder; a linked work tree is called like the one it belongs to."""
+    places = [Path(os.path.realpath(place)) for place in _places(str(root))]
+    return next((place.parent.name for place in reversed(places) if place.name == ".git"), root.name)
+
+
 def is_git_folder(folder: Path) -> bool:
     """Whether git would take a folder itself for a repository: a bare one, or the inside of another's `.git`."""
     return os.path.lexists(folder / "HEAD") and (folder / "objects").is_dir() and (folder / "refs").is_dir()

@@ -45,8 +45,8 @@ class AppliedTree:
 class JobTrees(Protocol):
     """The work trees of jobs."""
 
-    async def create(self, job_id: str) -> str:
-        """Check the newest commit out for a job, in the place of what an earlier try left; returns the commit."""
+    async def create(self, job_id: str, revision: str = "HEAD") -> str:
+        """Check a commit out for a job, in the place of what an earlier try left; returns the commit."""
         ...
 
     def exists(self, job_id: str) -> bool:

@@ -6,6 +6,7 @@ from codeplane.kernel.actor import Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.ports import Payloads
 from codeplane.wiring.foundation import Foundation
+from codeplane.wiring.job_trees import JobWorkspaces
 from codeplane.wiring.work_scope import work_scope
 from codeplane.work.explore.access import ExploreAccess
 from codeplane.work.explore.concurrency import ConcurrencySettings
@@ -14,6 +15,7 @@ from codeplane.work.explore.kind import ExploreKind
 from codeplane.work.explore.operations import ExploreOperations
 from codeplane.work.explore.planner import Planner, RulesOnly
 from codeplane.work.explore.preflight import Preflight
+from codeplane.work.explore.replay import ReplayOperations
 from codeplane.work.explore.rule_planner import RulePlanner
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.kind import Door
@@ -43,7 +45,7 @@ class Explorations:
         )
         return cls(foundation=foundation, payloads=payloads, kind=kind)
 
-    def operations(self, conveyor: Conveyor, engine: WorkEngine) -> tuple[object, ...]:
+    def operations(self, conveyor: Conveyor, engine: WorkEngine, trees: JobWorkspaces) -> tuple[object, ...]:
         """The operations on explorations."""
         foundation = self.foundation
         access = ExploreAccess(
@@ -65,6 +67,15 @@ class Explorations:
                 redactor=foundation.outward,
                 max_seconds=foundation.config.explore.max_seconds,
                 pass_marks=foundation.untrusted.pass_to_work,
+            ),
+            ReplayOperations(
+                log=foundation.log,
+                payloads=self.payloads,
+                access=access,
+                door=conveyor,
+                redactor=foundation.redactor,
+                open_tree=trees.open_commit,
+                close_tree=trees.remove_commit,
             ),
         )
 

@@ -48,6 +48,8 @@ class JobWorkspaces:
         self._jobs = JobStore(foundation.log)
         self._isolated = BoundedCache[str, bool](_MAX_KNOWN)
         self._open: dict[str, _OpenTree] = {}
+        # Work trees of commits, which belong to no job.
+        self._commits: set[str] = set()
         config = foundation.config.jobs
         self.trees = GitJobTrees(
             folder=trees_folder(foundation.workspace, config),
@@ -57,7 +59,7 @@ class JobWorkspaces:
             diff_bytes=config.diff_kb * 1024,
         )
         self.trees.on_close = self.close
-        self.trees.list_open = lambda: [*self._open]
+        self.trees.list_open = lambda: [*{*self._open, *self._commits}]
 
     async def operation_of(self, job_id: str, operation: Operation) -> Operation:
         """The operation that a call of a job runs: that of its own work tree, if it has one.
@@ -86,6 +88,23 @@ class JobWorkspaces:
                 )
             return operation
         return self._opened(job_id).catalogue.get(operation.name)
+
+    async def open_commit(self, tree_id: str, commit: str) -> None:
+        """Check a commit out into a work tree that belongs to no job; calls with that id run its operations."""
+        self._isolated.put(tree_id, True)
+        self._commits.add(tree_id)
+        try:
+            await self.trees.create(tree_id, commit)
+        except BaseException:
+            self._commits.discard(tree_id)
+            raise
+
+    async def remove_commit(self, tree_id: str) -> None:
+        """Remove the work tree of a commit."""
+        try:
+            await self.trees.remove(tree_id)
+        finally:
+            self._commits.discard(tree_id)
 
     async def close(self, job_id: str) -> None:
         """End the index of a work tree, once its calls have ended."""

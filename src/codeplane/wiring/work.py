@@ -179,7 +179,7 @@ class WorkWiring(PlaneWiring):
                 *conversations,
                 *self._conversations.job_operations(conveyor, self.engine, self.trees.trees, self._tree_lifecycle),
                 self.schedules.operations(self._conversations.access(conveyor)),
-                *self._explorations.operations(conveyor, self.engine),
+                *self._explorations.operations(conveyor, self.engine, self.trees),
             ),
             status={"session": operations.state, "work": self._state, "schedules": self.schedules.state},
             sweeps=(

@@ -14,7 +14,15 @@ from codeplane.git.safety.command import Git
 from codeplane.index.files.paths import path_text
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import JobsConfig
-from codeplane.kernel.errors import CodePlaneError, GitRefused, JobConflict, JobTreeGone, NotGit, StorageFailed
+from codeplane.kernel.errors import (
+    CodePlaneError,
+    GitRefused,
+    JobConflict,
+    JobTreeGone,
+    NotFound,
+    NotGit,
+    StorageFailed,
+)
 from codeplane.kernel.job_tree import AppliedTree, FileChange, FileChangeKind, TreeDiff
 from codeplane.kernel.workspace import Workspace, job_folder, job_folders
 
@@ -61,10 +69,14 @@ class GitJobTrees:
         """The jobs that have a folder here, with a whole work tree or with what is left of one."""
         return sorted(entry.name for entry in self._folder.iterdir()) if self._folder.is_dir() else []
 
-    async def create(self, job_id: str) -> str:
-        """Check the newest commit out for a job, in the place of what an earlier try left; returns the commit."""
+    async def create(self, job_id: str, revision: str = "HEAD") -> str:
+        """Check a commit out for a job, in the place of what an earlier try left; returns the commit."""
         await self.remove(job_id)
-        head = await self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
+        head = await self._git.run(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", check=False
+        )
+        if not head.line and revision != "HEAD":
+            raise NotFound(f"the repository no longer has commit {revision[:12]}", hint="fetch it, if a remote has it")
         if not head.line:
             raise NotGit(
                 "a job can only change files of a repository that has a commit",

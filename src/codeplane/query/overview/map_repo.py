@@ -12,6 +12,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.code.resolve.world import World
+from codeplane.disk.git_folders import repository_name
 from codeplane.index.files.paths import canonical
 from codeplane.index.snapshot import IndexedFile, Snapshot
 from codeplane.kernel.bounded_cache import BoundedCache
@@ -227,7 +228,7 @@ class MapOperations:
 
         def look(snapshot: Snapshot) -> EntryPoints:
             world = World(snapshot, self._knowledge.store, self._knowledge.modules)
-            return all_entry_points(world, self._knowledge.store, self._root.name, request.limit)
+            return all_entry_points(world, self._knowledge.store, repository_name(self._root), request.limit)
 
         read = await read_consistently(self._knowledge, look, lambda found: ())
         return read.answer.model_copy(update={"partial": read.partial})

@@ -1,5 +1,6 @@
 """Runs one operation of a plan: as calls through the door, under the rights of whom the exploration acts for."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ _LISTED = 200
 _SUMMARIZED_LINES = 60
 _SYMBOLS = 100
 _NO_GIT: JsonObject = {"git": False, "branch": None, "headCommit": None, "clean": True, "deltas": [], "total": 0}
+# Text that stands nowhere, for a search that is asked for its walk alone.
+_RARE = "\ue000explore\ue000"
 # How often the index is asked for again; each time the wait is bounded by the index itself.
 _INDEX_TRIES = 120
 
@@ -46,9 +49,12 @@ class OpRunner:
         self._caller = caller
         self._target = target
         self._redactor = redactor
+        self._walk: asyncio.Task[None] | None = None
 
     async def run(self, op: AgentOp, concurrency: Concurrency, tell: Tell) -> OpOutcome:
         """Run an operation to its end; `tell` is given how far one that takes long has come."""
+        if op.waits_for_index:
+            await self._walk_disk()
         if op.kind == agent_op.INDEX_REPO:
             return await self._index(op, tell)
         if op.kind == agent_op.SEMANTIC:
@@ -66,6 +72,17 @@ class OpRunner:
         value = self._redactor.json(made.value)
         result = TypedResult(op_id=op.op_id, type=made.type, value=value, truncated=made.truncated)
         return OpOutcome(result=result, partial=str(found.get("partial") or ""))
+
+    async def _walk_disk(self) -> None:
+        """Have the index look at the disk once before anything is asked of it: a file may have just been written."""
+        if self._walk is None:
+            self._walk = asyncio.ensure_future(self._walk_once())
+        # Others wait for it too: one that is cancelled does not end it.
+        await asyncio.shield(self._walk)
+
+    async def _walk_once(self) -> None:
+        strict: JsonObject = {"query": _RARE, "mode": "literal", "limit": 1, "fresh": "strict"}
+        await self._call("search", {**strict, **self._target.scope})
 
     async def _index(self, op: AgentOp, tell: Tell) -> OpOutcome:
         """Wait until text and symbols answer; what is behind after many tries is said."""

@@ -65,7 +65,9 @@ class TreeLifecycle:
             try:
                 job = await self._jobs.get(job_id, whole=True)
             except JobNotFound:
-                await self._remove(job_id)
+                # Some that belong to no job are in use.
+                if job_id not in self._trees.list_open():
+                    await self._remove(job_id)
                 continue
             if job.tree in (TreeState.APPLIED, TreeState.DISCARDED):
                 await self._remove(job_id)

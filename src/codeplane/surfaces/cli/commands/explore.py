@@ -43,6 +43,7 @@ def explore(
     external: Annotated[bool, typer.Option("--external", help="Let models on other machines plan, too.")] = False,
     resume: Annotated[str, typer.Option("--resume", metavar="ID", help="Go on from one that was stopped.")] = "",
     show: Annotated[str, typer.Option("--show", metavar="ID", help="Show one that was started before.")] = "",
+    replay: Annotated[str, typer.Option("--replay", metavar="ID", help="Run one again and show what differs.")] = "",
     list_: Annotated[bool, typer.Option("--list", help="List the explorations, newest first.")] = False,
     repo: RepoOption = None,
     as_json: JsonOption = False,
@@ -57,6 +58,9 @@ def explore(
         return
     if show:
         ask("orchestrate.explore.status", {"explore_id": show, "markdown": markdown}, repo, as_json=as_json)
+        return
+    if replay:
+        ask("orchestrate.explore.replay", {"trace_id": replay}, repo, as_json=as_json)
         return
     workspace = _workspace(repo, target)
     facts, _ = start_server(workspace)
