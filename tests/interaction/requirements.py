@@ -1841,6 +1841,26 @@ REQUIREMENTS = (
         source="issue 23",
         promise="an editor outlives its server, sees its own text alone, and no document or request breaks another",
     ),
+    Requirement(
+        id="ACP-04",
+        source="issue 22, ACP v1",
+        promise="the handshake comes first and once; another version is answered with the one that is spoken",
+    ),
+    Requirement(
+        id="ACP-05",
+        source="issue 22, design §11",
+        promise="an ACP session is a thread: new, load, resume by cursor, list, close; two clients see the same",
+    ),
+    Requirement(
+        id="ACP-06",
+        source="issue 22, ACP v1",
+        promise="a prompt is a turn: text, thoughts, tools, diffs, plans, usage; every update before the response",
+    ),
+    Requirement(
+        id="ACP-07",
+        source="issue 22, decision 18",
+        promise="a permission request is an approval: asked in clients the owner allowed, decided once, anywhere",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -64,6 +64,8 @@ class Origin:
     node: str | None = None
     # Whether it began by itself, with nobody who waits for it.
     is_unattended: bool = False
+    # What is asked about in this work, where that is stricter than the owner's setting.
+    approval_mode: str | None = None
 
     def to_json(self) -> JsonObject:
         """The origin as records keep it and rules see it; what is not known is left out."""
@@ -79,6 +81,7 @@ class Origin:
             "namespace": self.namespace,
             "node": self.node,
             "is_unattended": self.is_unattended or None,
+            "approval_mode": self.approval_mode,
         }
         return {name: value for name, value in values.items() if value is not None}
 
@@ -97,6 +100,7 @@ class Origin:
             namespace=_text(values, "namespace"),
             node=_text(values, "node"),
             is_unattended=values.get("is_unattended") is True,
+            approval_mode=_text(values, "approval_mode"),
         )
 
 

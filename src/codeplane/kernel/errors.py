@@ -1321,4 +1321,26 @@ class Internal(
     """Something broke inside CodePlane."""
 
 
+class ContentRefused(
+    CodePlaneError,
+    name="CONTENT_REFUSED",
+    code=6170,
+    http=415,
+    rpc="invalid_argument",
+    hint="send text, links to files, or files of text: promptCapabilities says what is taken",
+):
+    """A prompt holds a kind of content that nothing here reads."""
+
+
+class NotInitialized(
+    CodePlaneError,
+    name="NOT_INITIALIZED",
+    code=6171,
+    http=409,
+    rpc="failed_precondition",
+    hint="send `initialize` first, once on each connection",
+):
+    """A request came before the protocol's handshake, or the handshake came twice."""
+
+
 ERRORS: tuple[type[CodePlaneError], ...] = tuple(sorted(CodePlaneError.__subclasses__(), key=lambda kind: kind.code))

@@ -15,7 +15,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Assessment, Request, Result, Risk
 from codeplane.kernel.ports import Decision, Verdict
 from codeplane.kernel.workspace_request import WorkspaceRequest
-from codeplane.trust.capabilities.grant import Grant, TokenRights
+from codeplane.trust.capabilities.grant import Grant, TokenRights, is_approval_mode, stricter_mode
 from codeplane.trust.capabilities.grants import Grants
 from codeplane.trust.decision_record import record_step_decision, record_step_refusal
 from codeplane.trust.delegation import Delegation, hold_job_to_proposals
@@ -193,7 +193,7 @@ class CallAuthority:
             allow=(*self._config.allow, *(_CONVERSATION if self._holdings.may_converse(call.caller) else ())),
             workspace=_workspace(call),
             untrusted=self._untrusted.mark_of_call(call) is not None,
-            grant={"approval_mode": mode} if (mode := grant.context.approval_mode) else None,
+            grant={"approval_mode": mode} if (mode := _approval_mode(call, grant)) else None,
         )
         return build_input(
             actor=call.actor,
@@ -207,6 +207,12 @@ class CallAuthority:
             if call.request and self._policy.input_use.reads("arguments")
             else None,
         )
+
+
+def _approval_mode(call: Call, grant: Grant) -> str | None:
+    """The mode of the caller's token or of the work that it does, whichever is stricter."""
+    own = call.caller.origin.approval_mode if call.caller.origin is not None else None
+    return stricter_mode(own if is_approval_mode(own) else None, grant.context.approval_mode)
 
 
 def _hint(call: Call, decision: Decision) -> str:

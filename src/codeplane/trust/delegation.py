@@ -8,12 +8,11 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CapabilityDenied
 from codeplane.kernel.operation import Assessment
 from codeplane.kernel.ports import Decision, Verdict
-from codeplane.trust.capabilities.grant import ApprovalMode, Grant, TokenRights
+from codeplane.trust.capabilities.grant import Grant, TokenRights, stricter_mode
 from codeplane.trust.capabilities.grants import Grants
 
 # They have no rights but through somebody.
 _DELEGATES = frozenset({ActorKind.JOB, ActorKind.ASSISTANT})
-_BY_STRICTNESS: tuple[ApprovalMode | None, ...] = (None, "automatic", "trust", "always")
 JOB_RULE = "jobs"
 JOB_REASON = "what runs by itself only proposes what reaches other machines"
 
@@ -38,7 +37,8 @@ class Delegation:
         if delegator is None:
             return own
         theirs = self._grants.admit(delegator, self._rights(delegator), call.operation, assessment)
-        return replace(own, context=replace(own.context, approval_mode=_stricter(own, theirs)))
+        mode = stricter_mode(own.context.approval_mode, theirs.context.approval_mode)
+        return replace(own, context=replace(own.context, approval_mode=mode))
 
     def check_path(self, call: Call, path: str) -> None:
         """Raise PathDenied unless the delegator may write the path, too."""
@@ -78,8 +78,3 @@ def hold_job_to_proposals(
     reasons = decision.reasons if decision.verdict is Verdict.ASK else ()
     reasons = tuple(dict.fromkeys((JOB_REASON, *reasons)))
     return replace(decision, verdict=Verdict.ASK, reasons=reasons, person_only=True)
-
-
-def _stricter(own: Grant, theirs: Grant) -> ApprovalMode | None:
-    modes = (own.context.approval_mode, theirs.context.approval_mode)
-    return max(modes, key=_BY_STRICTNESS.index)

@@ -149,6 +149,7 @@ class Conversations:
             # What is remembered is shown to models, perhaps on other machines.
             redactor=foundation.outward,
             streams=foundation.streams,
+            mode=foundation.config.trust.mode,
         )
         fork = ThreadFork(
             store=self.store,

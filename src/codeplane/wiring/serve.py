@@ -30,7 +30,6 @@ from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.workspace import INSTANCE_HEADER, Workspace
 from codeplane.observe.health import Health
-from codeplane.surfaces.acp.surface import AcpSurface
 from codeplane.surfaces.connect.surface import ConnectSurface
 from codeplane.surfaces.connections.connections import Connections, Limits
 from codeplane.surfaces.http.activity import Activity
@@ -265,13 +264,7 @@ class Serving:
             ).routes(),
             *EventStream(conveyor=plane.conveyor, stopping=self._stopping).routes(),
             *EventSocket(conveyor=plane.conveyor, stopping=self._stopping).routes(),
-            *AcpSurface(
-                conveyor=plane.conveyor,
-                root=self._workspace.root,
-                stopping=self._drained,
-                logger=plane.logs.logger("codeplane.acp"),
-            ).routes(),
-            *program_routes(plane, root=self._workspace.root, stopping=self._drained),
+            *program_routes(plane, self._loaded.config, root=self._workspace.root, stopping=self._drained),
             *WebSurface(
                 conveyor=plane.conveyor,
                 sign_ins=plane.dashboard.sign_ins,

@@ -1,51 +1,93 @@
-"""One ACP connection."""
+"""One ACP connection: the handshake, and then the dialect that it has chosen."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from codeplane import __version__
 from codeplane.kernel.conveyor import Conveyor
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import CodePlaneError, NotInitialized
 from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.surfaces.acp.door import AcpDoor
 from codeplane.surfaces.acp.errors import rpc_error
-from codeplane.surfaces.json_rpc.message import INVALID_PARAMS, METHOD_NOT_FOUND, Notification, Request, RpcError
-from codeplane.surfaces.json_rpc.peer import Peer
+from codeplane.surfaces.acp.methods_v1 import MethodsV1
+from codeplane.surfaces.acp.options import SessionOptions
+from codeplane.surfaces.acp.requests import Initialize, parse
+from codeplane.surfaces.json_rpc.message import Notification, Request, RpcError
+from codeplane.surfaces.json_rpc.peer import Answer, Peer
 from codeplane.surfaces.json_rpc.socket import Connection
 
-VERSION = 1
+INFO: JsonObject = {"name": "codeplane", "title": "CodePlane", "version": __version__}
+
+
+class Dialect(Protocol):
+    """A version of the protocol, once it is agreed on."""
+
+    async def handle_request(self, request: Request) -> JsonValue | Answer:
+        """Answer a request."""
+        ...
+
+    async def handle_notification(self, notification: Notification) -> None:
+        """Take note of something."""
+        ...
+
+    async def end(self) -> None:
+        """Release what the connection holds."""
+        ...
 
 
 class AcpConnection:
     """The state of one client's connection."""
 
-    def __init__(self, connection: Connection, peer: Peer, *, conveyor: Conveyor, root: Path) -> None:
-        self._connection = connection
+    def __init__(
+        self,
+        connection: Connection,
+        peer: Peer,
+        *,
+        conveyor: Conveyor,
+        root: Path,
+        mode: str,
+        context_tokens: int,
+        on_disconnect: Callable[[str], None],
+    ) -> None:
         self._peer = peer
-        self._conveyor = conveyor
         self._root = root
+        self._mode = mode
+        self._context_tokens = context_tokens
+        self._on_disconnect = on_disconnect
+        self._door = AcpDoor(conveyor, connection)
+        self._dialect: Dialect | None = None
 
-    async def handle_request(self, request: Request) -> JsonValue:
-        """Answer a request."""
+    async def handle_request(self, request: Request) -> JsonValue | Answer:
+        """Answer a request; the first one has to be `initialize`."""
         if request.method == "initialize":
+            if self._dialect is not None:
+                raise NotInitialized("this connection is initialized already")
             return self._initialize(request.params)
-        raise RpcError(METHOD_NOT_FOUND, f"there is no method {request.method[:100]!r}")
+        if self._dialect is None:
+            raise NotInitialized(f"{request.method[:100]} came before initialize")
+        return await self._dialect.handle_request(request)
 
     async def handle_notification(self, notification: Notification) -> None:
-        """Ignore notifications that are not known."""
+        """Take note of something; before the handshake, of nothing."""
+        if self._dialect is not None:
+            await self._dialect.handle_notification(notification)
 
     def error_of(self, error: CodePlaneError) -> RpcError:
         """Return an error as ACP shows it."""
         return rpc_error(error)
 
     async def end(self) -> None:
-        """Nothing outlives the connection."""
+        """Release what the connection holds; threads and turns go on."""
+        if self._dialect is not None:
+            await self._dialect.end()
+        self._on_disconnect(self._door.connection_id)
 
-    def _initialize(self, params: JsonObject) -> JsonObject:
-        version = params.get("protocolVersion")
-        if not isinstance(version, int) or isinstance(version, bool):
-            raise RpcError(INVALID_PARAMS, "`protocolVersion` has to be a number")
-        return {
-            "protocolVersion": VERSION,
-            "agentCapabilities": {},
-            "authMethods": [],
-            "agentInfo": {"name": "codeplane", "title": "CodePlane", "version": __version__},
-        }
+    def _initialize(self, params: JsonObject) -> JsonValue:
+        asked = parse(Initialize, params)
+        self._door.set_client(asked.client_name)
+        options = SessionOptions(self._door, mode=self._mode)
+        self._dialect = methods = MethodsV1(
+            self._door, self._peer, root=self._root, options=options, context_tokens=self._context_tokens
+        )
+        return methods.initialized(INFO)

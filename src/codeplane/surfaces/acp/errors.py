@@ -1,6 +1,6 @@
 """Errors of ours as ACP shows them."""
 
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import CodePlaneError, NotInitialized
 from codeplane.surfaces.json_rpc.message import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RpcError
 
 AUTH_REQUIRED, RESOURCE_NOT_FOUND, REQUEST_CANCELLED = -32000, -32002, -32800
@@ -8,7 +8,6 @@ _CODES = {
     "invalid_argument": INVALID_PARAMS,
     "not_found": RESOURCE_NOT_FOUND,
     "unauthenticated": AUTH_REQUIRED,
-    "failed_precondition": INVALID_REQUEST,
     "canceled": REQUEST_CANCELLED,
 }
 
@@ -16,4 +15,5 @@ _CODES = {
 def rpc_error(error: CodePlaneError) -> RpcError:
     """Return an error with its hint, and all of it as data."""
     message = f"{error.name}: {error.message}\nhint: {error.hint}"
-    return RpcError(_CODES.get(error.rpc, INTERNAL_ERROR), message, data=error.to_wire())
+    code = INVALID_REQUEST if isinstance(error, NotInitialized) else _CODES.get(error.rpc, INTERNAL_ERROR)
+    return RpcError(code, message, data=error.to_wire())

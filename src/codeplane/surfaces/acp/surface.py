@@ -1,6 +1,7 @@
 """`/acp`: ACP over a WebSocket, and over stdio by `cpl acp`."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 from starlette.routing import WebSocketRoute
@@ -16,8 +17,20 @@ class AcpSurface:
     """Serves ACP clients."""
 
     def __init__(
-        self, *, conveyor: Conveyor, root: Path, stopping: asyncio.Event, logger: FilteringBoundLogger
+        self,
+        *,
+        conveyor: Conveyor,
+        root: Path,
+        mode: str,
+        context_tokens: int,
+        on_disconnect: Callable[[str], None],
+        stopping: asyncio.Event,
+        logger: FilteringBoundLogger,
     ) -> None:
+        """`mode` is what the owner's settings ask about; a model is shown `context_tokens` at most."""
+        self._mode = mode
+        self._context_tokens = context_tokens
+        self._on_disconnect = on_disconnect
         self._conveyor = conveyor
         self._root = root
         self._socket = JsonRpcSocket("/acp", self._open, stopping=stopping, logger=logger)
@@ -27,4 +40,12 @@ class AcpSurface:
         return self._socket.routes()
 
     def _open(self, connection: Connection, peer: Peer) -> AcpConnection:
-        return AcpConnection(connection, peer, conveyor=self._conveyor, root=self._root)
+        return AcpConnection(
+            connection,
+            peer,
+            conveyor=self._conveyor,
+            root=self._root,
+            mode=self._mode,
+            context_tokens=self._context_tokens,
+            on_disconnect=self._on_disconnect,
+        )

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from codeplane.kernel.errors import CodePlaneError, Internal
@@ -24,6 +25,15 @@ from codeplane.surfaces.json_rpc.message import (
 
 # Requests of one connection that are not answered yet, in either direction.
 MAX_UNANSWERED = 128
+CANCEL_REQUEST = "$/cancel_request"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A result, and what is done once it was sent."""
+
+    result: JsonValue
+    after: Callable[[], Awaitable[None]]
 
 
 class ConnectionGone(Exception):
@@ -33,7 +43,7 @@ class ConnectionGone(Exception):
 class Handler(Protocol):
     """What one protocol does with messages."""
 
-    async def handle_request(self, request: Request) -> JsonValue:
+    async def handle_request(self, request: Request) -> JsonValue | Answer:
         """Return the result of a request."""
         ...
 
@@ -90,6 +100,8 @@ class Peer:
             self._answering[_key(message.id)] = task
             self._tasks.add(task)
             task.add_done_callback(self._forget)
+            # It begins before the next message is looked at, which may be about it.
+            await asyncio.sleep(0)
 
     async def request(
         self, method: str, params: JsonObject, *, on_sent: Callable[[RequestId], None] | None = None
@@ -108,6 +120,11 @@ class Peer:
         try:
             await self._transmit(request_text(request_id, method, params))
             return await answer
+        except asyncio.CancelledError:
+            # Whoever was asked need not answer any more.
+            if not self._is_closed:
+                await self.notify(CANCEL_REQUEST, {"requestId": request_id})
+            raise
         finally:
             self._asked.pop(_key(request_id), None)
 
@@ -151,8 +168,14 @@ class Peer:
         return None
 
     async def _answer(self, request: Request, handler: Handler) -> None:
+        after: Callable[[], Awaitable[None]] | None = None
         try:
-            text = result_text(request.id, await handler.handle_request(request))
+            answer = await handler.handle_request(request)
+            if isinstance(answer, Answer):
+                after = answer.after
+                text = result_text(request.id, answer.result)
+            else:
+                text = result_text(request.id, answer)
         except RpcError as error:
             text = error_text(request.id, error)
         except CodePlaneError as error:
@@ -170,6 +193,8 @@ class Peer:
             text = error_text(request.id, handler.error_of(failure))
         self._answering.pop(_key(request.id), None)
         await self._transmit(text)
+        if after is not None:
+            await after()
 
     async def _transmit(self, text: str) -> None:
         async with self._sending:

@@ -11,7 +11,7 @@ from codeplane.kernel.config import Capability
 from codeplane.kernel.plural import plural
 
 ApprovalMode = Literal["automatic", "trust", "always"]
-
+_BY_STRICTNESS: tuple[ApprovalMode | None, ...] = (None, "automatic", "trust", "always")
 
 CAPABILITIES: frozenset[str] = frozenset(get_args(Capability))
 # Granted without a question where the owner's settings give them to agents; a person decides about all others.
@@ -32,6 +32,16 @@ _WORDS: dict[Capability, str] = {
 def is_capability(name: str) -> TypeGuard[Capability]:
     """Whether the name is that of a capability."""
     return name in CAPABILITIES
+
+
+def is_approval_mode(name: str | None) -> TypeGuard[ApprovalMode]:
+    """Whether the name is that of a mode."""
+    return name in get_args(ApprovalMode)
+
+
+def stricter_mode(one: ApprovalMode | None, other: ApprovalMode | None) -> ApprovalMode | None:
+    """The mode that asks more; None asks what the owner's setting says."""
+    return max((one, other), key=_BY_STRICTNESS.index)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

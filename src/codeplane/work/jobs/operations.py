@@ -218,6 +218,7 @@ class JobOperations:
             callback_thread_id=await self._visible_thread(call, callback or ""),
             toolset=",".join(names),
             model=request.model,
+            mode=(origin.approval_mode or "") if origin is not None else "",
             call_id=call.call_id,
             idempotency_key=call.idempotency_key or new_id("key"),
         )

@@ -66,6 +66,8 @@ class NewJob:
     callback_thread_id: str | None = None
     toolset: str = "core"
     model: str = ""
+    # What its calls ask about, where that is stricter than the owner's setting.
+    mode: str = ""
     call_id: str | None = None
     # Names a job that no schedule or callback triggers; the same key by the same caller is the same job.
     idempotency_key: str = field(default_factory=lambda: new_id("key"))
@@ -139,6 +141,7 @@ class JobQueue:
             reasoning="REASONING_SUMMARY",
             toolset=thread.toolset,
             model=new.model or thread.model,
+            mode=new.mode or thread.mode,
         )
         wall_time_ms = self._wall_time_ms(new)
         await self._engine.store.create(

@@ -5,6 +5,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.thread_copies import thread_stream
 
 THREAD_CREATED, THREAD_RENAMED, THREAD_ARCHIVED = "thread.created", "thread.renamed", "thread.archived"
+THREAD_CONFIGURED = "thread.configured"
 MESSAGE_CREATED = "message.created"
 TURN_QUEUED, TURN_STARTED, TURN_RESUMED, TURN_PAUSED = "turn.queued", "turn.started", "turn.resumed", "turn.paused"
 TURN_COMPLETED, TURN_FAILED = "turn.completed", "turn.failed"

@@ -111,6 +111,7 @@ class ThreadFork:
             "title": self._redactor.text(request.title) or source.title,
             "toolset": source.toolset,
             "model": request.model or source.model,
+            "mode": source.mode,
             "forked_from": source.thread_id,
         }
         return thread_draft(THREAD_CREATED, payload, actor=str(call.actor), ids=_ids(call, thread_id))

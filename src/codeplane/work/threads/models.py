@@ -1,7 +1,7 @@
 """Requests and results of the thread operations."""
 
 import json
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.plural import plural
 from codeplane.work.threads.thread import Memory, Message, Thread
 
+Mode = Literal["automatic", "trust", "always"]
 MAX_MESSAGE_BYTES = 65_536
 MAX_MEMORY_BYTES = 16_384
 SNAPSHOT_MESSAGES = 200
@@ -37,6 +38,13 @@ class RenameThreadRequest(ThreadRequest):
     """Another title."""
 
     title: str = Field(min_length=1, max_length=200, pattern=r"\S")
+
+
+class ConfigureThreadRequest(ThreadRequest):
+    """How the next turns of a thread are answered; what is left out stays as it is."""
+
+    model: str | None = Field(None, max_length=200, description="provider/model; empty is the default")
+    mode: Mode | None = Field(None, description="what is asked about: never less than trust.mode says")
 
 
 class ArchiveThreadRequest(ThreadRequest):
@@ -82,6 +90,7 @@ class ThreadView(Result):
     created_by: str
     toolset: str
     model: str
+    mode: str = Field("", description="what its turns ask about; empty is trust.mode")
     archived: bool
     messages: int
     created_at: str
@@ -97,6 +106,7 @@ class ThreadView(Result):
             created_by=thread.created_by,
             toolset=thread.toolset,
             model=thread.model,
+            mode=thread.mode,
             archived=thread.archived,
             messages=thread.messages,
             created_at=rfc3339(thread.created_ns),

@@ -6,7 +6,7 @@ from contextlib import ExitStack, aclosing, closing
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
 from codeplane.kernel.cursor import Cursors
-from codeplane.kernel.errors import InvalidArgument, StreamGap, ThreadNotFound, TooLarge, TurnNotFound
+from codeplane.kernel.errors import InvalidArgument, PolicyDenied, StreamGap, ThreadNotFound, TooLarge, TurnNotFound
 from codeplane.kernel.event import Correlation, Event, Gap, Heartbeat
 from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, canonical
@@ -18,6 +18,7 @@ from codeplane.ledger.rows import Cell
 from codeplane.work.threads.events import (
     MEMORY_WRITTEN,
     THREAD_ARCHIVED,
+    THREAD_CONFIGURED,
     THREAD_CREATED,
     THREAD_RENAMED,
     TURN_ENDS,
@@ -28,11 +29,13 @@ from codeplane.work.threads.models import (
     SNAPSHOT_BYTES,
     SNAPSHOT_MESSAGES,
     ArchiveThreadRequest,
+    ConfigureThreadRequest,
     CreateThreadRequest,
     ListMessagesRequest,
     ListThreadsRequest,
     MessagePage,
     MessageView,
+    Mode,
     RenameThreadRequest,
     ThreadEvents,
     ThreadEventsRequest,
@@ -47,6 +50,9 @@ from codeplane.work.threads.models import (
 )
 from codeplane.work.threads.store import ThreadStore
 from codeplane.work.threads.thread import Message, Thread, Turn
+
+# From the laxest to the strictest.
+_MODES: tuple[Mode, ...] = ("automatic", "trust", "always")
 
 
 class ThreadAccess:
@@ -101,7 +107,10 @@ class ThreadOperations:
         cursors: Cursors,
         redactor: Redactor,
         streams: StreamObserver,
+        mode: Mode,
     ) -> None:
+        """`mode` is what the owner's settings ask about."""
+        self._mode = mode
         self._store = store
         self._access = access
         self._log = log
@@ -203,6 +212,22 @@ class ThreadOperations:
         """Give a conversation another title."""
         thread = await self._access.thread(call, request.thread_id)
         await self._append(call, thread.thread_id, THREAD_RENAMED, {"title": self._redactor.text(request.title)})
+        return await self._view(await self._store.thread(thread.thread_id))
+
+    @operation("thread.configure", risk=Risk.WRITE)
+    async def configure(self, call: Call, request: ConfigureThreadRequest) -> ThreadView:
+        """Choose the model of a conversation's next turns, or have more of what they do asked about."""
+        thread = await self._access.thread(call, request.thread_id)
+        chosen: JsonObject = {"model": request.model} if request.model is not None else {}
+        if request.mode is not None:
+            if _MODES.index(request.mode) < _MODES.index(self._mode):
+                raise PolicyDenied(
+                    f"trust.mode is {self._mode}, and a conversation cannot be laxer than that",
+                    hint="only the owner's settings can: trust.mode in .codeplane/config.yaml",
+                )
+            chosen["mode"] = request.mode
+        if chosen:
+            await self._append(call, thread.thread_id, THREAD_CONFIGURED, chosen)
         return await self._view(await self._store.thread(thread.thread_id))
 
     @operation("thread.archive", risk=Risk.WRITE)

@@ -15,6 +15,7 @@ from codeplane.work.threads.events import (
     MESSAGE_CREATED,
     MODEL_ANSWERED,
     THREAD_ARCHIVED,
+    THREAD_CONFIGURED,
     THREAD_CREATED,
     THREAD_RENAMED,
     TOOL_ANSWERED,
@@ -45,7 +46,7 @@ class ThreadTable:
     """Threads with their messages and turns."""
 
     name: ClassVar[str] = "threads"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     tables: ClassVar[tuple[str, ...]] = (
         "threads",
         "messages",
@@ -57,7 +58,7 @@ class ThreadTable:
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE threads(
             thread_id TEXT PRIMARY KEY, title TEXT, created_by TEXT, toolset TEXT, model TEXT, archived INTEGER,
-            messages INTEGER, created_ns INTEGER, updated_ns INTEGER, position INTEGER) WITHOUT ROWID""",
+            messages INTEGER, created_ns INTEGER, updated_ns INTEGER, mode TEXT, position INTEGER) WITHOUT ROWID""",
         "CREATE INDEX threads_by_position ON threads(position)",
         """CREATE TABLE messages(
             thread_id TEXT, sequence INTEGER, message_id TEXT, turn_id TEXT, role TEXT, content TEXT, metadata TEXT,
@@ -101,7 +102,7 @@ def _create(tables: Tables, thread_id: str, event: Event) -> None:
         f"{THREAD_COLUMNS}, position",
         (
             *(thread_id, _text(payload, "title"), event.actor, _text(payload, "toolset"), _text(payload, "model")),
-            *(0, 0, event.at_ns, event.at_ns, event.position),
+            *(0, 0, event.at_ns, event.at_ns, _text(payload, "mode"), event.position),
         ),
     )
 
@@ -109,6 +110,13 @@ def _create(tables: Tables, thread_id: str, event: Event) -> None:
 def _rename(tables: Tables, thread_id: str, event: Event) -> None:
     title = _text(event.payload, "title")
     tables.execute("UPDATE threads SET title = ?, updated_ns = ? WHERE thread_id = ?", (title, event.at_ns, thread_id))
+
+
+def _configure(tables: Tables, thread_id: str, event: Event) -> None:
+    """Take over what was chosen; what the event does not name stays as it is."""
+    chosen = {name: _text(event.payload, name) for name in ("model", "mode") if name in event.payload}
+    for column, value in chosen.items():
+        tables.execute(f"UPDATE threads SET {column} = ? WHERE thread_id = ?", (value, thread_id))
 
 
 def _archive(tables: Tables, thread_id: str, event: Event) -> None:
@@ -305,6 +313,7 @@ _Change = Callable[[Tables, str, Event], None]
 _CHANGES: Mapping[str, _Change] = {
     THREAD_CREATED: _create,
     THREAD_RENAMED: _rename,
+    THREAD_CONFIGURED: _configure,
     THREAD_ARCHIVED: _archive,
     MESSAGE_CREATED: _add_message,
     ASSISTANT_COMMITTED: _add_message,

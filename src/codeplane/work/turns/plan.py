@@ -18,6 +18,8 @@ class TurnPlan:
     reasoning: str
     toolset: str
     model: str
+    # What its calls ask about, where that is stricter than the owner's setting.
+    mode: str = ""
     skills: tuple[ChosenSkill, ...] = ()
 
     async def seal(self, payloads: Payloads, work_id: str) -> str:
@@ -27,6 +29,7 @@ class TurnPlan:
             "reasoning": self.reasoning,
             "toolset": self.toolset,
             "model": self.model,
+            "mode": self.mode,
             "skills": [skill.to_json() for skill in self.skills],
         }
         return await payloads.put(work_id, canonical(values))
@@ -43,6 +46,8 @@ class TurnPlan:
             reasoning=str(values["reasoning"]),
             toolset=str(values["toolset"]),
             model=str(values["model"]),
+            # Plans of earlier versions do not have it.
+            mode=str(values.get("mode") or ""),
             skills=tuple(map(ChosenSkill.from_json, values.get("skills", ()))),
         )
 

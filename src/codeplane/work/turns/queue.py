@@ -96,6 +96,7 @@ class TurnQueue:
             reasoning=new.reasoning,
             toolset=thread.toolset,
             model=new.model or thread.model,
+            mode=thread.mode,
             skills=new.skills,
         )
         message_id = f"msg_{derived_event_id('message', turn_id, 'user').replace('-', '')}"

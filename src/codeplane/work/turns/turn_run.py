@@ -67,6 +67,7 @@ class TurnRun:
             on_behalf_of=self.item.on_behalf_of,
             node=self.work.node,
             is_unattended=self.turn.trigger_type == HEARTBEAT,
+            approval_mode=self.plan.mode or None,
         )
         self.steps += 1
         return Caller(

@@ -1,0 +1,51 @@
+"""A prompt's blocks as the one message of a turn."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from codeplane.kernel.errors import ContentRefused, InvalidArgument
+from codeplane.surfaces.acp.requests import Block
+
+_FENCE = "```"
+
+
+def prompt_text(blocks: Iterable[Block], root: Path) -> str:
+    """Return the message; ContentRefused for pictures, sound and bytes, which nothing here reads."""
+    parts = [_part(block, root) for block in blocks]
+    text = "\n\n".join(part for part in parts if part.strip())
+    if not text:
+        raise InvalidArgument("the prompt is empty", hint="send at least one text block with something in it")
+    return text
+
+
+def _part(block: Block, root: Path) -> str:
+    match block.type:
+        case "text" if block.text is not None:
+            return block.text
+        case "resource_link" if block.uri:
+            return f"[{block.name or place_of(block.uri, root)}]({place_of(block.uri, root)})"
+        case "resource" if block.resource is not None and block.resource.text is not None:
+            place, text = place_of(block.resource.uri, root), block.resource.text
+            # A fence that nothing within it can end.
+            fence = _FENCE
+            while fence in text:
+                fence += "`"
+            return f"{place}:\n{fence}\n{text}\n{fence}"
+        case "image" | "audio" | "resource":
+            raise ContentRefused(f"a prompt cannot hold {_words(block)}", details={"type": block.type})
+    raise InvalidArgument(f"a block of type {block.type[:50]!r} is not complete, or not known")
+
+
+def _words(block: Block) -> str:
+    return {"image": "a picture", "audio": "sound"}.get(block.type, "a file that is no text")
+
+
+def place_of(uri: str, root: Path) -> str:
+    """Return the path below the repository that a file's address names; any other address as it is."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        return uri
+    path = Path(unquote(parts.path))
+    lines = f"#{parts.fragment}" if parts.fragment else ""
+    return f"{path.relative_to(root)}{lines}" if path.is_relative_to(root) else f"{path}{lines}"
