@@ -103,6 +103,10 @@ class AcpClient:
                 await self._changed.wait()
             return found
 
+    async def until_said(self, count: int) -> None:
+        """Wait for so many answers from the index."""
+        await self.until(lambda: self.text().count("No model is configured") == count)
+
     async def until_closed(self) -> tuple[int, str]:
         await asyncio.wait_for(asyncio.shield(self._reading), PATIENCE_SEC)
         assert self.closed is not None

@@ -98,7 +98,7 @@ async def test_resuming_at_a_cursor_goes_on_there(plain_server: Server) -> None:
             await again.call("initialize", HELLO)
             meta = {"_meta": {"codeplane": {"cursor": first["_meta"]["codeplane"]["cursor"]}}}
             await again.call(method, {**_opening(plain_server, session), **meta})
-            await again.until(lambda client=again: "agent_message_chunk" in client.kinds())
+            await again.until_said(1)
             shown = [one for one in again.notices if one["update"]["sessionUpdate"] != "available_commands_update"]
             assert [one["update"]["sessionUpdate"] for one in shown] == ["user_message_chunk", "agent_message_chunk"]
             assert shown[1] == second
@@ -177,7 +177,7 @@ async def test_two_clients_in_one_session_see_the_same(plain_server: Server) -> 
         await two.call("session/load", _opening(plain_server, session))
         await asyncio.gather(one.prompt(session, "greet"), two.prompt(session, "hello"))
         for client, own, others in ((one, "greet", "hello"), (two, "hello", "greet")):
-            await client.until(lambda client=client: client.text().count("No model is configured") == 2)
+            await client.until_said(2)
             assert client.text("user_message_chunk") == others, own
         said = [one for one in one.notices if one["update"]["sessionUpdate"] == "agent_message_chunk"]
         assert said == [one for one in two.notices if one["update"]["sessionUpdate"] == "agent_message_chunk"]
