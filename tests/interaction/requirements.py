@@ -1797,6 +1797,11 @@ REQUIREMENTS = (
         promise="a long call of a client that declares tasks is a task, over restarts too, and its caller's alone",
     ),
     Requirement(
+        id="MCX-02",
+        source="003 §10; MCP Apps",
+        promise="approvals and diffs have views in clients that show them; a view decides what an elicitation may",
+    ),
+    Requirement(
         id="NOTIFY-01",
         source="003 §8.13",
         promise="a person is reached by a command or webhook of their own settings, once allowed, and not too often",

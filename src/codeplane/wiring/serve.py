@@ -216,6 +216,7 @@ class Serving:
         return Limits(all=min(wanted, able), per_account=min(self._config.max_connections_per_account, wanted))
 
     def _mcp(self, plane: Plane) -> "McpSurface":
+        from codeplane.surfaces.mcp.apps import AppResources
         from codeplane.surfaces.mcp.resources import DocResources, LedgerResources, Resources
         from codeplane.surfaces.mcp.server import McpSurface
 
@@ -224,6 +225,7 @@ class Serving:
         sources: list[ResourceSource] = [
             LedgerResources(plane.conveyor),
             DocResources(docs if docs.is_dir() else package.parents[1] / "docs"),
+            AppResources(),
             *self._resources,
         ]
         return McpSurface(

@@ -8,6 +8,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from codeplane.kernel.actor import Answer, AskPerson
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ApprovalPending
+from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.surfaces.mcp.caller import Context
 
@@ -26,12 +27,30 @@ _SCHEMA: JsonObject = {
 }
 
 
+class LastRound:
+    """Answers a question with what the client brought back for it; one that it was not shown stays unanswered."""
+
+    def __init__(self, params: types.CallToolRequestParams) -> None:
+        state = json.loads(params.request_state) if params.request_state is not None else {}
+        self._shown = state.get("question")
+        self._result = (params.input_responses or {}).get(_QUESTION) if state else None
+        self.unanswered: str | None = None
+
+    async def __call__(self, question: str) -> Answer | None:
+        if self._shown is None:
+            self.unanswered = question
+        # The arguments come from the client again, and may be others than those that its person was asked about.
+        if self._shown != digest(question.encode()) or not isinstance(self._result, types.ElicitResult):
+            return None
+        return decision_of(self._result)
+
+
 def person_asker(ctx: Context, params: types.CallToolRequestParams) -> AskPerson | None:
     """Return how to ask the person at this client; None if it cannot show questions."""
     if not shows_forms(ctx):
         return None
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return _from_last_round(params)
+        return LastRound(params)
 
     async def ask(question: str) -> Answer | None:
         result = await ctx.session.elicit_form(question, _SCHEMA, related_request_id=ctx.request_id)
@@ -40,18 +59,17 @@ def person_asker(ctx: Context, params: types.CallToolRequestParams) -> AskPerson
     return ask if ctx.session.can_send_request else None
 
 
-def input_required(
-    ctx: Context, params: types.CallToolRequestParams, outcome: Outcome
-) -> types.InputRequiredResult | None:
-    """Return the question for the client's next round, if the call waits for a person not yet asked."""
-    error = outcome.error
-    fresh = params.request_state is None and ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-    question = error.details.get("question") if isinstance(error, ApprovalPending) and fresh else None
-    if error is None or not isinstance(question, str) or not shows_forms(ctx):
+def input_required(asked: AskPerson | None, outcome: Outcome) -> types.InputRequiredResult | None:
+    """Return the question for the client's next round, if the call put one that has no answer yet."""
+    question = asked.unanswered if isinstance(asked, LastRound) else None
+    is_over = outcome.error is not None and not isinstance(outcome.error, ApprovalPending)
+    if question is None or is_over:
         return None
+    state: JsonObject = {"question": digest(question.encode())}
+    if outcome.error is not None:
+        state["idempotency_key"] = outcome.error.details["idempotency_key"]
     return types.InputRequiredResult(
-        input_requests={_QUESTION: types.ElicitRequest(params=approval_form(question))},
-        request_state=dumps({"idempotency_key": error.details["idempotency_key"]}),
+        input_requests={_QUESTION: types.ElicitRequest(params=approval_form(question))}, request_state=dumps(state)
     )
 
 
@@ -65,17 +83,9 @@ def resumed_arguments(params: types.CallToolRequestParams) -> JsonObject:
     arguments: JsonObject = dict(params.arguments or {})
     if params.request_state is not None:
         # Sealed by the server's own boundary: what comes back is what was sent.
-        arguments["idempotency_key"] = json.loads(params.request_state)["idempotency_key"]
+        state = json.loads(params.request_state)
+        arguments |= {name: state[name] for name in ("idempotency_key",) if name in state}
     return arguments
-
-
-def _from_last_round(params: types.CallToolRequestParams) -> AskPerson:
-    result = (params.input_responses or {}).get(_QUESTION) if params.request_state is not None else None
-
-    async def ask(question: str) -> Answer | None:
-        return decision_of(result) if isinstance(result, types.ElicitResult) else None
-
-    return ask
 
 
 def decision_of(result: types.ElicitResult) -> Answer | None:

@@ -17,6 +17,7 @@ from codeplane.kernel.deferred_call import DeferredCalls
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, OperationDisabled, UnknownOperation
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.mcp.apps import ALWAYS_LISTED, EXTENSION, declares_apps, has_view, with_views
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, Context, caller_of, http_session
 from codeplane.surfaces.mcp.direct_calls import DirectCalls, is_structured
 from codeplane.surfaces.mcp.elicitation import input_required, person_asker, resumed_arguments
@@ -99,6 +100,7 @@ class McpSurface:
         )
         self._tasks = TaskMethods(deferred, lambda ctx, outcome: self._result(ctx, outcome))
         self._tasks.serve_on(self.server)
+        self.server.extensions[EXTENSION] = {}
         self.server.middleware.append(self._changes.note_connection)
         # What a client brings back for the second round of a call is what it was given.
         self.server.middleware.append(
@@ -181,15 +183,19 @@ class McpSurface:
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         try:
-            tools = self._tools.list_tools(_query(ctx, "toolset"), structured=_wants_structured(ctx))
+            structured, has_apps = _wants_structured(ctx), declares_apps(ctx)
+            tools = self._tools.list_tools(
+                _query(ctx, "toolset"), structured=structured, also=ALWAYS_LISTED if has_apps else ()
+            )
         except (InvalidArgument, OperationDisabled) as error:
             raise _invalid(error, escape_texts(error.to_wire())) from error
-        return types.ListToolsResult(tools=tools)
+        return types.ListToolsResult(tools=with_views(tools) if has_apps else tools)
 
     async def _call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        caller = replace(caller_of(ctx), ask=person_asker(ctx, params), reads_structure=_wants_structured(ctx))
+        asker = person_asker(ctx, params)
+        caller = replace(caller_of(ctx), ask=asker, reads_structure=_wants_structured(ctx))
         if declares_tasks(ctx) and params.request_state is None:
             begun = await self._tasks.call(ctx, params.name, resumed_arguments(params), caller)
             if not isinstance(begun, Outcome):
@@ -202,10 +208,11 @@ class McpSurface:
         if outcome.operation is None and isinstance(outcome.error, UnknownOperation):
             error = self._tools.unknown_tool(params.name, outcome.error)
             raise _invalid(error, escape_texts(error.to_wire()))
-        return input_required(ctx, params, outcome) or self._result(ctx, outcome)
+        return input_required(asker, outcome) or self._result(ctx, outcome)
 
     def _result(self, ctx: Context, outcome: Outcome) -> types.CallToolResult:
-        return call_result(outcome, structured=_wants_structured(ctx))
+        shown = outcome.operation is not None and has_view(outcome.operation.tool) and declares_apps(ctx)
+        return call_result(outcome, structured=shown or _wants_structured(ctx))
 
     async def _list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None

@@ -30,6 +30,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from codeplane.surfaces.connections.session_holder import SessionHolder
+from codeplane.surfaces.mcp.apps import shows_apps
 from codeplane.surfaces.mcp.caller import SESSION_HEADER, printable_name
 
 # The JSON of a request's body, where it was read before.
@@ -59,9 +60,10 @@ class SessionTransport(StreamableHTTPServerTransport):
         return self.idle_scope.deadline
 
     def set_client(self, client: types.InitializeRequestParams) -> None:
-        """Note who opened the session: one whose person can be asked needs the SDK's way for every call."""
+        """Note who opened the session: one whose person can be asked, or is shown views, needs the SDK's way."""
         self.client_name = printable_name(client.client_info.name)
-        self._is_plain_client = client.capabilities.elicitation is None
+        needs_nothing = client.capabilities.elicitation is None and not shows_apps(client.capabilities.extensions)
+        self._is_plain_client = needs_nothing
 
     @property
     def takes_direct_calls(self) -> bool:

@@ -1,6 +1,6 @@
 """Operations as MCP tools, and their outcomes as tool results."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import mcp_types as types
 from pydantic_core import to_json
@@ -27,8 +27,9 @@ class Tools:
         self._described: dict[tuple[str, bool], types.Tool] = {}
         self._described_of = catalogue.version
 
-    def list_tools(self, toolsets: str | None, *, structured: bool) -> list[types.Tool]:
-        """Return the tools of comma-separated toolsets and families; InvalidArgument for unknown names."""
+    def list_tools(self, toolsets: str | None, *, structured: bool, also: Sequence[str] = ()) -> list[types.Tool]:
+        """Return the tools of comma-separated toolsets and families, and some by name; InvalidArgument for unknown
+        toolsets."""
         names = _names(toolsets or "") or _names(self._default)
         known = self._toolset_names()
         if unknown := [name for name in names if name not in known and name.partition(".")[0] != FAMILY]:
@@ -42,6 +43,8 @@ class Tools:
             for name, setting in self._catalogue.disabled.items():
                 if name.partition(".")[0] in names:
                     raise disabled_operation(name.partition(".")[0], setting)
+        missing = set(also) - {operation.tool for operation in found}
+        found = [*found, *(operation for operation in self._catalogue if operation.tool in missing)]
         return [self._describe(operation, structured=structured) for operation in found if not operation.streaming]
 
     def input_schema(self, name: str) -> JsonObject | None:
