@@ -105,7 +105,8 @@ def _document(name: str) -> str:
     """The whole document of a view."""
     style = (_FILES / "view.css").read_text(encoding="utf-8")
     script = "".join((_FILES / f"{part}.js").read_text(encoding="utf-8") for part in ("bridge", name))
-    policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
+    own = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
+    policy = f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
     head = (
         '<meta charset="utf-8"><title>CodePlane</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{style}</style>'
