@@ -1802,6 +1802,11 @@ REQUIREMENTS = (
         promise="approvals and diffs have views in clients that show them; a view decides what an elicitation may",
     ),
     Requirement(
+        id="MCX-03",
+        source="003 §10; issue 21",
+        promise="what an outside server does, asks or changes ends no caller; changes of its tools reach our clients",
+    ),
+    Requirement(
         id="NOTIFY-01",
         source="003 §8.13",
         promise="a person is reached by a command or webhook of their own settings, once allowed, and not too often",

@@ -77,6 +77,11 @@ class Server:
             return None
         if TRICK == "exits":
             os._exit(3)
+        if TRICK.startswith("dies_at_"):
+            # Answers none of its calls, and ends with the one of that number.
+            if self.calls == int(TRICK.removeprefix("dies_at_")):
+                os._exit(3)
+            return None
         if TRICK == "last_words":
             print(INJECTION, file=sys.stderr, flush=True)
             os._exit(3)
