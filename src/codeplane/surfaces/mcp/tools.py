@@ -44,7 +44,7 @@ class Tools:
                 if name.partition(".")[0] in names:
                     raise disabled_operation(name.partition(".")[0], setting)
         missing = set(also) - {operation.tool for operation in found}
-        found = [*found, *(operation for operation in self._catalogue if operation.tool in missing)]
+        found = (*found, *(operation for operation in self._catalogue if operation.tool in missing))
         return [self._describe(operation, structured=structured) for operation in found if not operation.streaming]
 
     def input_schema(self, name: str) -> JsonObject | None:
