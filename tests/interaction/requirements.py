@@ -1807,6 +1807,11 @@ REQUIREMENTS = (
         promise="what an outside server does, asks or changes ends no caller; changes of its tools reach our clients",
     ),
     Requirement(
+        id="MCX-04",
+        source="003 §8.9; issue 21",
+        promise="bounds of work and proposals hold for calls at the same moment; those of one agent keep no other out",
+    ),
+    Requirement(
         id="NOTIFY-01",
         source="003 §8.13",
         promise="a person is reached by a command or webhook of their own settings, once allowed, and not too often",

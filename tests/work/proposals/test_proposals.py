@@ -91,7 +91,7 @@ async def test_agents_see_their_own_and_are_bounded(tmp_path: Path) -> None:
         hidden: JsonObject = {"proposal_id": owners["proposal_id"]}
         assert refused(await opened.conveyor.call("proposal.show", hidden, AGENT)) == "PROPOSAL_NOT_FOUND"
         assert result(await opened.conveyor.call("proposal.list", {}, AGENT))["results"] == []
-        for _ in range(19):
+        for _ in range(20):
             result(await opened.conveyor.call("proposal.create", skill, AGENT))
         assert refused(await opened.conveyor.call("proposal.create", skill, AGENT)) == "OVERLOADED"
         rejected: JsonObject = {**hidden, "outcome": "rejected", "reason": "no"}

@@ -10,8 +10,8 @@ COLUMNS = (
     "artifact_id, thread_id, name, description, media_type, size, created_by, work_id, untrusted, created_ns, "
     "updated_ns, position"
 )
-# Bodies of artifacts are counted by thread; those without one share this place.
-_NO_THREAD = "none"
+# Where the bodies of artifacts without a thread are counted.
+NO_THREAD = "artifacts/none"
 _TEXT_TYPES = {".md": "text/markdown", ".markdown": "text/markdown", ".diff": "text/x-diff", ".patch": "text/x-diff"}
 _TEXTUAL = frozenset({"application/json", "application/xml", "application/yaml", "image/svg+xml"})
 
@@ -53,19 +53,19 @@ class Artifact:
         )
 
     @property
-    def owner(self) -> str:
-        """Whose quota its body counts against."""
-        return body_owner(self.thread_id)
-
-    @property
     def is_text(self) -> bool:
         """Whether people can read its body."""
         return is_text_type(self.media_type)
 
 
-def body_owner(thread_id: str | None) -> str:
-    """The owner of the bodies of a thread's artifacts in the payload store."""
-    return f"artifacts/{thread_id or _NO_THREAD}"
+def body_owner(thread_id: str | None, actor: str = "") -> str:
+    """Whose quota a body counts against: its thread's, and without one its maker's own.
+
+    Artifacts of older versions without a thread shared one quota, which had no name of an actor.
+    """
+    if thread_id:
+        return f"artifacts/{thread_id}"
+    return f"{NO_THREAD}/{actor}" if actor else NO_THREAD
 
 
 def is_text_type(media_type: str) -> bool:

@@ -1,5 +1,6 @@
 """The operations on artifacts."""
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Awaitable, Callable
@@ -33,6 +34,9 @@ from codeplane.work.artifacts.models import (
 from codeplane.work.artifacts.store import ArtifactStore
 from codeplane.work.artifacts.table import CREATED, DELETED, EXTENDED, artifact_stream
 from codeplane.work.threads.operations import ThreadAccess
+
+# All artifacts without a thread together have so many quotas.
+_MOST_QUOTAS = 10
 
 # Whether the caller may know untrusted content, and what marks a caller that is given some.
 HasRead = Callable[[Call], bool]
@@ -70,6 +74,8 @@ class ArtifactOperations:
         self._config = config
         self._has_read_untrusted = has_read_untrusted
         self._ingest = ingest
+        # What is counted of all of them together holds while one more is added.
+        self._without_thread = asyncio.Lock()
 
     @operation("artifact.put", risk=Risk.WRITE)
     async def put(self, call: Call, request: PutArtifactRequest) -> ArtifactView:
@@ -172,7 +178,7 @@ class ArtifactOperations:
         artifact = await self._writable(call, request.artifact_id)
         parts = await self._store.parts(artifact)
         await self._log.append([_draft(call, DELETED, {}, artifact.artifact_id, artifact.thread_id)])
-        await self._store.delete_body(artifact, parts)
+        await self._store.delete_body(parts)
         return ArtifactView.of(artifact)
 
     async def _add_part(self, call: Call, target: "_Target", kind: str, payload: JsonObject, data: bytes) -> None:
@@ -181,11 +187,27 @@ class ArtifactOperations:
             raise TooLarge(
                 f"the artifact would have {target.size + len(data)} bytes", details={"limit": self._config.max_bytes}
             )
-        owner = body_owner(target.thread_id)
+        owner = body_owner(target.thread_id, str(call.actor))
+        payload = {**payload, "payload_owner": owner, "start": target.size, "size": len(data)}
+        if target.thread_id is not None or call.actor.is_person:
+            await self._store_part(call, target, kind, payload, data)
+            return
+        async with self._without_thread:
+            used = self._store.count_without_thread()
+            if used + len(data) > _MOST_QUOTAS * self._config.thread_bytes:
+                # Names cost nothing: who has used up its quota could take another one.
+                raise TooLarge(
+                    f"artifacts without a thread would have {used + len(data)} bytes",
+                    hint="put it into a thread, or delete some: artifact_delete",
+                    details={"limit": _MOST_QUOTAS * self._config.thread_bytes},
+                )
+            await self._store_part(call, target, kind, payload, data)
+
+    async def _store_part(self, call: Call, target: "_Target", kind: str, payload: JsonObject, data: bytes) -> None:
+        owner = str(payload["payload_owner"])
         key = await self._store.put_body(owner, data)
-        payload = {**payload, "payload_hash": key, "start": target.size, "size": len(data)}
         # Asked for each part: what was read between two of them may be in the second.
-        payload["untrusted"] = self._has_read_untrusted(call)
+        payload = {**payload, "payload_hash": key, "untrusted": self._has_read_untrusted(call)}
         draft = _draft(call, kind, payload, target.artifact_id, target.thread_id)
         await self._log.append([draft], expect={draft.stream: target.parts})
         # Once more: a sweep may have taken it for an orphan before the event named it.

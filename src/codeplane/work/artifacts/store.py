@@ -7,7 +7,7 @@ from codeplane.kernel.errors import ArtifactNotFound, TooLarge
 from codeplane.kernel.ports import Ledger, Payloads
 from codeplane.kernel.short_ids import match_stored_id
 from codeplane.ledger.rows import Cell
-from codeplane.work.artifacts.artifact import COLUMNS, Artifact
+from codeplane.work.artifacts.artifact import COLUMNS, NO_THREAD, Artifact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +16,7 @@ class BodyPart:
 
     start: int
     size: int
+    owner: str
     payload_hash: str
 
 
@@ -42,12 +43,13 @@ class ArtifactStore:
         return [Artifact.from_row(row) for row in rows]
 
     async def put_body(self, owner: str, data: bytes) -> str:
-        """Store a part of a body durably and return its hash; TooLarge beyond the quota of its thread."""
+        """Store a part of a body durably and return its hash; TooLarge beyond the quota that it counts against."""
+        place = "your artifacts without a thread" if owner.startswith(NO_THREAD) else "the artifacts of this thread"
         try:
             return await self._bodies.put(owner, data)
         except TooLarge as error:
             raise TooLarge(
-                f"the artifacts of this thread would have {int(str(error.details['used'])) + len(data)} bytes",
+                f"{place} would have {int(str(error.details['used'])) + len(data)} bytes",
                 hint="delete some of them: artifact_delete; the owner raises artifacts.thread_bytes",
                 details=error.details,
             ) from error
@@ -58,28 +60,37 @@ class ArtifactStore:
         for part in await self.parts(artifact):
             if part.start >= end or part.start + part.size <= start:
                 continue
-            data = await self._bodies.get(artifact.owner, part.payload_hash)
+            data = await self._bodies.get(part.owner, part.payload_hash)
             if data is None:
                 raise ArtifactNotFound(f"the body of {artifact.artifact_id} is gone", hint="have it made again")
             found += data[max(0, start - part.start) : end - part.start]
         return bytes(found)
 
-    async def delete_body(self, artifact: Artifact, parts: Sequence[BodyPart]) -> None:
-        """Free the body of a deleted artifact, but for parts that others of its thread have too."""
+    async def delete_body(self, parts: Sequence[BodyPart]) -> None:
+        """Free the body of a deleted artifact, but for parts that others with the same quota have too."""
         for part in parts:
             shared = await self._log.select(
                 "SELECT 1 FROM artifact_parts WHERE payload_owner = ? AND payload_hash = ? LIMIT 1",
-                (artifact.owner, part.payload_hash),
+                (part.owner, part.payload_hash),
             )
             if not shared:
-                await self._bodies.delete(artifact.owner, part.payload_hash)
+                await self._bodies.delete(part.owner, part.payload_hash)
+
+    def count_without_thread(self) -> int:
+        """How many bytes artifacts without a thread have together, without waiting."""
+        ((size,),) = self._log.lookup(
+            "SELECT coalesce(sum(size), 0) FROM artifact_parts WHERE payload_owner >= ?1 AND payload_owner < ?1 || '0'",
+            (NO_THREAD,),
+        )
+        return int(str(size))
 
     async def parts(self, artifact: Artifact) -> list[BodyPart]:
         """The parts of an artifact's body, in their order."""
         rows = await self._log.select(
-            "SELECT start, size, payload_hash FROM artifact_parts WHERE artifact_id = ? ORDER BY start",
+            "SELECT start, size, payload_owner, payload_hash FROM artifact_parts WHERE artifact_id = ? ORDER BY start",
             (artifact.artifact_id,),
         )
         return [
-            BodyPart(start=int(str(start)), size=int(str(size)), payload_hash=str(key)) for start, size, key in rows
+            BodyPart(start=int(str(start)), size=int(str(size)), owner=str(owner), payload_hash=str(key))
+            for start, size, owner, key in rows
         ]

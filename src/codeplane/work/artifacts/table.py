@@ -55,9 +55,10 @@ class ArtifactTable:
                 ),
             )
         size, start = int(str(payload["size"])), int(str(payload["start"]))
+        owner = str(payload.get("payload_owner") or body_owner(event.correlation.thread_id))
         tables.execute(
             "INSERT OR IGNORE INTO artifact_parts VALUES (?, ?, ?, ?, ?)",
-            (artifact_id, start, size, body_owner(event.correlation.thread_id), str(payload["payload_hash"])),
+            (artifact_id, start, size, owner, str(payload["payload_hash"])),
         )
         tables.execute(
             "UPDATE artifacts SET size = ?, updated_ns = ?, untrusted = max(untrusted, ?) WHERE artifact_id = ?",

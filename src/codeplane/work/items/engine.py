@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -23,6 +23,7 @@ from codeplane.kernel.event import Event
 from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.ports import Ledger
+from codeplane.work.admission import Admission
 from codeplane.work.items.item import WaitReason, WorkItem, WorkState
 from codeplane.work.items.kind import Door, Transition, WorkKind, WorkRun
 from codeplane.work.items.store import CANDIDATES, WorkStore
@@ -70,6 +71,7 @@ class WorkEngine:
         self._running: dict[str, asyncio.Task[None]] = {}
         # How many items of each kind run.
         self._places = Counter[str]()
+        self._admission = Admission()
         self._due = asyncio.Event()
         self._door: Door | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -128,14 +130,22 @@ class WorkEngine:
         )
         return int(str(count))
 
-    async def admit(self) -> None:
-        """Raise Overloaded when too many items have not ended."""
-        ((count,),) = await self._log.select(
+    def admit(self) -> AbstractContextManager[None]:
+        """Hold a place for an item while it is created; Overloaded when too many have not ended."""
+        return self._admission.enter(
+            "",
+            limit=self._config.max_queued,
+            stored=self._count_unfinished,
+            refuse=lambda count: Overloaded(
+                f"{count} work items have not ended", hint="wait until some have, or: work_cancel"
+            ),
+        )
+
+    def _count_unfinished(self) -> int:
+        ((count,),) = self._log.lookup(
             "SELECT count(*) FROM work_items WHERE state IN ('QUEUED', 'RUNNING', 'WAITING')"
         )
-        unfinished = int(str(count))
-        if unfinished >= self._config.max_queued:
-            raise Overloaded(f"{unfinished} work items have not ended", hint="wait until some have, or: work_cancel")
+        return int(str(count))
 
     async def cancel(self, work_id: str, *, by: str, reason: str, error: str | None = None) -> WorkItem:
         """Cancel an item and those that it started, at any moment; WorkEnded when it has ended."""

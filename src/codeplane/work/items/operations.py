@@ -77,7 +77,12 @@ class WorkOperations:
         restart, wait for a person where one has to decide, and each runs once. work_show says how far it is."""
         for number, step in enumerate(request.steps):
             self._check(number, step)
-        await self._engine.admit()
+        with self._engine.admit():
+            item = await self._create(call, request)
+        self._engine.wake()
+        return WorkView.of(item)
+
+    async def _create(self, call: Call, request: StartRequest) -> WorkItem:
         work_id = new_work_id()
         steps: list[JsonObject] = [
             {"operation": self._catalogue.get(step.operation).name, "arguments": step.arguments}
@@ -86,7 +91,7 @@ class WorkOperations:
         origin = call.caller.origin
         payload_hash = await self._payloads.put(work_id, canonical(steps))
         await self._pass_marks(call, work_id)
-        item = await self._engine.store.create(
+        return await self._engine.store.create(
             work_id=work_id,
             kind=StepList.name,
             title=self._redactor.text(request.title),
@@ -101,8 +106,6 @@ class WorkOperations:
             created_by=call.actor,
             correlation=call.correlation,
         )
-        self._engine.wake()
-        return WorkView.of(item)
 
     @previews("work.start")
     async def preview_start(self, request: StartRequest) -> Preview:

@@ -121,9 +121,10 @@ class JobOperations:
         outside, and its result comes back to the thread that asked. job_show says how far it is."""
         new = await self._new_job(call, request)
         if await self._queue.find(new.job_id) is None:
-            await self._limits.check(new.parent_id)
-            await self._pass_marks(call, new.job_id)
-        job = await self._store.get(await self._queue.add(new), whole=True)
+            with self._limits.admit(new.parent_id):
+                await self._pass_marks(call, new.job_id)
+                await self._queue.add(new)
+        job = await self._store.get(new.job_id, whole=True)
         if job.goal != new.goal:
             raise IdempotencyConflict(
                 f"idempotency_key {call.idempotency_key!r} was used for another goal",

@@ -111,9 +111,8 @@ class JobQueue:
         """Queue a job and return its id; one that is there already stays as it is."""
         job_id = new.job_id
         if await self.find(job_id) is None:
-            await self._engine.admit()
-            with suppress(SequenceConflict):
-                # The same trigger at the same moment: one job for both.
+            # The same trigger at the same moment: one job for both.
+            with self._engine.admit(), suppress(SequenceConflict):
                 await self._create(new)
             self._engine.wake()
         return job_id

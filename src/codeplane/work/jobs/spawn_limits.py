@@ -1,8 +1,11 @@
 """Bounds on jobs that start jobs."""
 
+from contextlib import AbstractContextManager, nullcontext
+
 from codeplane.kernel.config import JobsConfig
 from codeplane.kernel.errors import JobLimitReached
 from codeplane.kernel.ports import Ledger
+from codeplane.work.admission import Admission
 
 # A chain is longer than the bound on jobs in it: between them are turns that hear of a job's end.
 _MAX_CHAIN = 100
@@ -14,12 +17,14 @@ class SpawnLimits:
     def __init__(self, log: Ledger, config: JobsConfig) -> None:
         self._log = log
         self._config = config
+        self._admission = Admission()
 
-    async def check(self, parent_id: str | None) -> None:
-        """Raise JobLimitReached when a further job below this item would be too deep or one too many."""
+    def admit(self, parent_id: str | None) -> AbstractContextManager[None]:
+        """Hold a place for a job below this item while it is created; JobLimitReached when it would be too deep or one
+        too many."""
         if parent_id is None:
-            return
-        chain = await self._log.select(
+            return nullcontext()
+        chain = self._log.lookup(
             """WITH RECURSIVE above(work_id, kind, parent_id, depth) AS (
                    SELECT work_id, kind, parent_id, 0 FROM work_items WHERE work_id = ?
                    UNION ALL SELECT w.work_id, w.kind, w.parent_id, depth + 1
@@ -31,14 +36,21 @@ class SpawnLimits:
         if depth >= self._config.max_depth and chain:
             raise JobLimitReached(f"{depth} jobs started each other already", details={"limit": self._config.max_depth})
         root = str(chain[-1][0]) if chain else parent_id
-        ((count,),) = await self._log.select(
+        return self._admission.enter(
+            root,
+            limit=self._config.max_spawned,
+            stored=lambda: self._count_below(root),
+            refuse=lambda count: JobLimitReached(
+                f"{count} jobs were started from {root} already", details={"limit": self._config.max_spawned}
+            ),
+        )
+
+    def _count_below(self, root: str) -> int:
+        ((count,),) = self._log.lookup(
             """WITH RECURSIVE below(work_id, kind) AS (
                    SELECT work_id, kind FROM work_items WHERE parent_id = ?
                    UNION SELECT w.work_id, w.kind FROM below JOIN work_items w ON w.parent_id = below.work_id)
                SELECT count(*) FROM below WHERE kind = 'job'""",
             (root,),
         )
-        if int(str(count)) >= self._config.max_spawned:
-            raise JobLimitReached(
-                f"{int(str(count))} jobs were started from {root} already", details={"limit": self._config.max_spawned}
-            )
+        return int(str(count))

@@ -3,6 +3,7 @@
 import asyncio
 import difflib
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 
 from codeplane.kernel.arguments import parse
 from codeplane.kernel.call import Call
@@ -19,6 +20,7 @@ from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.short_ids import match_stored_id
 from codeplane.kernel.skill import SkillSource
 from codeplane.ledger.rows import Cell
+from codeplane.work.admission import Admission
 from codeplane.work.items.kind import Door
 from codeplane.work.proposals.models import (
     CloseProposalRequest,
@@ -38,7 +40,8 @@ from codeplane.work.proposals.table import (
     proposal_stream,
 )
 
-_MAX_OPEN = 20
+# Of one who proposes, and of all agents together.
+_MAX_OPEN, _MAX_OPEN_OF_ALL = 20, 200
 # The text of a file below `.codeplane/`, or an empty one; blocks.
 ReadOwnFile = Callable[[str], str]
 
@@ -69,15 +72,13 @@ class ProposalOperations:
         self._has_read_untrusted = has_read_untrusted
         self._door = door
         self._applying = asyncio.Lock()
+        self._admission = Admission()
 
     @operation("proposal.create", risk=Risk.WRITE)
     async def create(self, call: Call, request: CreateProposalRequest) -> ProposalView:
         """Propose a skill, a policy, a grant, or a change of a schedule or a job's budget. Nothing of it takes effect
         before the owner applies it."""
         self._check(request)
-        ((count,),) = await self._log.select("SELECT count(*) FROM proposals WHERE state = ?", (OPEN,))
-        if int(str(count)) >= _MAX_OPEN:
-            raise Overloaded(f"{_MAX_OPEN} proposals wait for the owner already", hint="wait until some are decided")
         proposal_id = new_id("prp")
         payload: JsonObject = {
             **request.model_dump(mode="json"),
@@ -87,8 +88,29 @@ class ProposalOperations:
             "untrusted": self._has_read_untrusted(call),
         }
         kind = SKILL_PROPOSED if request.kind == SKILL else IMPROVEMENT_PROPOSED
-        await self._append(call, proposal_id, kind, payload)
+        with ExitStack() as places:
+            places.enter_context(self._admit(str(call.actor), _MAX_OPEN, "proposed_by = ?1"))
+            if not call.actor.is_person:
+                # Names cost nothing: who is kept out by its own bound could take another one.
+                places.enter_context(self._admit("", _MAX_OPEN_OF_ALL, "?1 = ''"))
+            await self._append(call, proposal_id, kind, payload)
         return ProposalView.of(await self._find(call, proposal_id))
+
+    def _admit(self, place: str, limit: int, condition: str) -> AbstractContextManager[None]:
+        def stored() -> int:
+            statement = f"SELECT count(*) FROM proposals WHERE state = ?2 AND {condition}"
+            ((count,),) = self._log.lookup(statement, (place, OPEN))
+            return int(str(count))
+
+        return self._admission.enter(
+            place,
+            limit=limit,
+            stored=stored,
+            refuse=lambda _: Overloaded(
+                f"{limit} proposals{' of yours' if place else ''} wait for the owner already",
+                hint="wait until some are decided",
+            ),
+        )
 
     @operation("proposal.list", risk=Risk.READ)
     async def list(self, call: Call, request: ListProposalsRequest) -> ProposalPage:

@@ -84,6 +84,19 @@ class ThreadStore:
         """The turns of a thread that have not ended, in their order."""
         return await self.turns(f"thread_id = ? AND {UNFINISHED} ORDER BY position", (thread_id,))
 
+    def count_unfinished(self, thread_id: str) -> int:
+        """How many turns of a thread have not ended, without waiting."""
+        ((count,),) = self._log.lookup(f"SELECT count(*) FROM turns WHERE thread_id = ? AND {UNFINISHED}", (thread_id,))
+        return int(str(count))
+
+    def first_unfinished(self, thread_id: str) -> Turn | None:
+        """The first turn of a thread that has not ended, without waiting."""
+        rows = self._log.lookup(
+            f"SELECT {TURN_COLUMNS} FROM turns WHERE thread_id = ? AND {UNFINISHED} ORDER BY position LIMIT 1",
+            (thread_id,),
+        )
+        return turn_from_row(rows[0]) if rows else None
+
     async def is_first(self, turn: Turn) -> bool:
         """Whether every earlier turn of its thread has ended."""
         earlier = await self.turns(

@@ -1,8 +1,9 @@
 """The operations on turns."""
 
 import asyncio
-from contextlib import aclosing, suppress
+from contextlib import AbstractContextManager, aclosing, suppress
 from dataclasses import replace
+from functools import partial
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.call_record import CALL_FINISHED
@@ -23,6 +24,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.redaction import Redactor
+from codeplane.work.admission import Admission
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.item import delegator
 from codeplane.work.items.kind import Door
@@ -73,6 +75,7 @@ class TurnOperations:
         self._config = config
         self._door = door
         self._skills = skills
+        self._admission = Admission()
 
     @operation("turn.send", risk=Risk.WRITE, capability="spawn_agents", timeout_sec=660)
     async def send(self, call: Call, request: SendTurnRequest) -> TurnView:
@@ -83,9 +86,9 @@ class TurnOperations:
         new = self._new_turn(call, thread, request)
         if self._store.find_turn(new.turn_id) is None:
             skills = [await self._skills.choose(name) for name in dict.fromkeys(request.skills)]
-            await self._make_room(call, thread, request)
-            with suppress(SequenceConflict):
-                # The same message by another client at the same moment: one turn for both.
+            # The same message by another client at the same moment: one turn for both.
+            with self._admit(thread, request), suppress(SequenceConflict):
+                await self._make_room(call, thread, request)
                 await self._queue.add(replace(new, skills=tuple(skills)))
         turn = await self._store.turn(new.turn_id)
         if turn.text_hash != digest(new.text.encode()):
@@ -159,19 +162,29 @@ class TurnOperations:
         )
 
     async def _make_room(self, call: Call, thread: Thread, request: SendTurnRequest) -> None:
-        """Apply the queue mode: refuse, interrupt the turn that runs, or wait behind it."""
+        """Apply the queue mode: interrupt the turn that runs, or wait behind it."""
         unfinished = await self._store.unfinished_turns(thread.thread_id)
         if not unfinished:
             return
-        current = unfinished[0]
-        if request.queue_mode == "REJECT_IF_BUSY":
-            raise ThreadBusy(f"{current.turn_id} is {current.state.value}", details={"turn_id": current.turn_id})
-        if len(unfinished) > self._config.max_queued:
-            raise ThreadBusy(
-                f"{len(unfinished) - 1} turns wait in this thread already", hint="wait for some to end, or cancel them"
-            )
         if request.queue_mode == "INTERRUPT_AFTER_CURRENT_TOOL":
-            await self._interrupt(call, current)
+            await self._interrupt(call, unfinished[0])
+
+    def _admit(self, thread: Thread, request: SendTurnRequest) -> AbstractContextManager[None]:
+        """Hold a place for a turn while it is queued; ThreadBusy when there is none."""
+        rejects = request.queue_mode == "REJECT_IF_BUSY"
+
+        def refuse(count: int) -> ThreadBusy:
+            if rejects and (current := self._store.first_unfinished(thread.thread_id)) is not None:
+                return ThreadBusy(f"{current.turn_id} is {current.state.value}", details={"turn_id": current.turn_id})
+            return ThreadBusy(
+                f"{count - 1} turns wait in this thread already" if not rejects else "another turn begins here",
+                hint="wait for some to end, or cancel them",
+            )
+
+        # One runs while the others wait.
+        limit = 1 if rejects else self._config.max_queued + 1
+        stored = partial(self._store.count_unfinished, thread.thread_id)
+        return self._admission.enter(thread.thread_id, limit=limit, stored=stored, refuse=refuse)
 
     async def _interrupt(self, call: Call, turn: Turn) -> None:
         asked: JsonObject = {"by": str(call.actor)}

@@ -87,7 +87,11 @@ class TurnQueue:
 
     async def add(self, new: NewTurn) -> None:
         """Queue a turn; SequenceConflict when it is there already."""
-        await self._engine.admit()
+        with self._engine.admit():
+            await self._create(new)
+        self._engine.wake()
+
+    async def _create(self, new: NewTurn) -> None:
         turn_id, thread = new.turn_id, new.thread
         work_id = f"wrk_{turn_id.replace('-', '')}"
         ids = Correlation(call_id=new.call_id, thread_id=thread.thread_id, turn_id=turn_id, work_id=work_id)
@@ -135,4 +139,3 @@ class TurnQueue:
             priority=new.priority,
             copies=[thread_draft(kind, payload, actor=str(new.created_by), ids=ids) for kind, payload in events],
         )
-        self._engine.wake()
