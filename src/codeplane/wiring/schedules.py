@@ -23,10 +23,10 @@ class Schedules:
     store: ScheduleStore
     wakeups: Wakeups
     scheduler: Scheduler
-    is_live: Callable[[Actor], bool]
+    end_reason: Callable[[Actor], str | None]
 
     @classmethod
-    def of(cls, foundation: Foundation, runs: ScheduleRuns, is_live: Callable[[Actor], bool]) -> "Schedules":
+    def of(cls, foundation: Foundation, runs: ScheduleRuns, end_reason: Callable[[Actor], str | None]) -> "Schedules":
         """Build what wakes schedules; it does so once it is started."""
         store, logger = ScheduleStore(foundation.log), foundation.logs.logger("schedules")
         wakeups = Wakeups(store=store, runs=runs, clock=foundation.clock, config=foundation.config.schedules)
@@ -35,11 +35,11 @@ class Schedules:
             store=store,
             wakeups=wakeups,
             clock=foundation.clock,
-            is_live=is_live,
+            end_reason=end_reason,
             node=foundation.log.node,
             on_crash=lambda error: logger.error("a schedule could not go on", exc_info=error),
         )
-        return cls(foundation=foundation, store=store, wakeups=wakeups, scheduler=scheduler, is_live=is_live)
+        return cls(foundation=foundation, store=store, wakeups=wakeups, scheduler=scheduler, end_reason=end_reason)
 
     @property
     def keep_server_up(self) -> bool:
@@ -59,7 +59,7 @@ class Schedules:
             # Goals leave for models, perhaps on other machines.
             redactor=foundation.outward,
             config=foundation.config.schedules,
-            is_live=self.is_live,
+            end_reason=self.end_reason,
             has_read_untrusted=lambda call: foundation.untrusted.mark_of_call(call) is not None,
         )
 

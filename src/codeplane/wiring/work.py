@@ -124,7 +124,7 @@ class WorkWiring(PlaneWiring):
         self._job_callbacks = self._conversations.job_callbacks(self.engine)
         self._callbacks = self._conversations.callbacks(self.engine, self._job_callbacks)
         self.schedules = Schedules.of(
-            foundation, self._conversations.schedule_runs(self.engine), trust.identity.identities.is_live
+            foundation, self._conversations.schedule_runs(self.engine), trust.identity.identities.end_reason
         )
 
     def part(self, conveyor: Conveyor) -> Part:

@@ -135,6 +135,14 @@ def test_what_a_call_begins_is_followed_to_its_end(fixture_server: Server) -> No
     assert "CANCELLED" in text_of(client.call("work_show", work_id=work_id))
 
 
+def test_an_exploration_is_a_task(codeplane_server: Server) -> None:
+    client = TaskClient(server=codeplane_server, query="?toolset=all")
+    task = client.call("orchestrate_explore_start")
+    assert task["resultType"] == "task", task
+    done = client.ended(task["taskId"])
+    assert done["status"] == "completed" and "completed" in text_of(done["result"])
+
+
 def test_a_cancelled_call_leaves_no_question_behind(tasker: TaskClient) -> None:
     task_id = begin(tasker, "fixture_destroy")
     waiting = tasker.wait_for(task_id, lambda task: "cpl approvals" in task.get("statusMessage", ""))

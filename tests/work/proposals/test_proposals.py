@@ -92,9 +92,9 @@ async def test_agents_see_their_own_and_are_bounded(tmp_path: Path) -> None:
         assert refused(await opened.conveyor.call("proposal.show", hidden, AGENT)) == "PROPOSAL_NOT_FOUND"
         assert result(await opened.conveyor.call("proposal.list", {}, AGENT))["results"] == []
         for _ in range(20):
-            result(await opened.conveyor.call("proposal.create", skill, AGENT))
+            mine = result(await opened.conveyor.call("proposal.create", skill, AGENT))
         assert refused(await opened.conveyor.call("proposal.create", skill, AGENT)) == "OVERLOADED"
-        rejected: JsonObject = {**hidden, "outcome": "rejected", "reason": "no"}
+        rejected: JsonObject = {"proposal_id": mine["proposal_id"], "outcome": "rejected", "reason": "no"}
         assert refused(await opened.conveyor.call("proposal.close", rejected, AGENT)) == "POLICY_DENIED"
         assert result(await opened.conveyor.call("proposal.close", rejected, OWNER))["state"] == "REJECTED"
         result(await opened.conveyor.call("proposal.create", skill, AGENT))

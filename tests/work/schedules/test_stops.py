@@ -47,6 +47,28 @@ async def test_a_revoked_creator_stops_its_schedules_at_the_next_look(tmp_path: 
         assert await plane.is_rebuilt_equal()
 
 
+async def test_a_device_that_did_not_renew_its_token_stops_its_schedules_and_a_person_is_told(tmp_path: Path) -> None:
+    async with scheduling(tmp_path, "devices.token_days=1") as plane:
+        code = result(await plane.ask("pairing.create"))["code"]
+        nobody = Caller(surface="connect", client="phone")
+        asked: JsonObject = {"code": code, "device_name": "phone"}
+        paired = result(await plane.opened.conveyor.call("pairing.bind", asked, nobody))
+        phone = Scheduling(plane.opened, plane.clock, Caller(surface="connect", token=str(paired["token"])))
+        theirs = await phone.create("PT1H", "interval")
+        await plane.tick()
+        await plane.pass_time(2 * 86_400)
+        stopped = await plane.show(theirs)
+        assert stopped["enabled"] is False and "did not renew its token in time" in str(stopped["stop_reason"])
+        assert "revoked" not in str(stopped["stop_reason"])
+        # Once: what its thread is told is no second notification.
+        listed = result(await plane.ask("notification.list"))["results"]
+        assert isinstance(listed, list)
+        (note,) = [note for note in listed if isinstance(note, dict) and note["resource_kind"] == "schedule"]
+        assert note["resource_id"] == theirs and "nightly has stopped: device:" in str(note["summary"])
+        refused = await plane.ask("schedule.update", schedule_id=theirs, patch={"enabled": True})
+        assert refused.error is not None and "did not renew its token" in refused.error.message
+
+
 async def test_an_archived_thread_stops_its_schedule(tmp_path: Path) -> None:
     async with scheduling(tmp_path) as plane:
         schedule_id = await plane.create("PT1H", "interval")

@@ -103,17 +103,28 @@ class Identities:
 
     def is_live(self, actor: Actor) -> bool:
         """Whether the actor could call now: not revoked, and its lease or token has not expired."""
+        return self.end_reason(actor) is None
+
+    def end_reason(self, actor: Actor) -> str | None:
+        """Why the actor could not call any more, as words about it; None while it could."""
         try:
             device_id = device_of(actor)
             if device_id is not None:
-                return self._devices is not None and self._devices.check(device_id) > 0
-        except (Unauthorized, TokenExpired):
-            return False
+                if self._devices is None:
+                    return "is no device of this repository"
+                self._devices.check(device_id)
+                return None
+        except TokenExpired:
+            return "did not renew its token in time, which has expired"
+        except Unauthorized:
+            return "was revoked"
         if is_plugin(actor):
-            return actor.actor_id in self._plugins
-        return not has_own_token(actor) or (
-            self._agents is not None and self._agents.newest_token(actor.actor_id) is not None
-        )
+            return None if actor.actor_id in self._plugins else "is not in the settings any more"
+        if not has_own_token(actor) or self._agents is None:
+            return "was revoked" if has_own_token(actor) else None
+        if self._agents.newest_token(actor.actor_id) is not None:
+            return None
+        return "was revoked, or its token has expired"
 
     async def wait_for_end(self, caller: Caller) -> CodePlaneError:
         """Wait until the caller is no longer admitted, and return why; for streams."""

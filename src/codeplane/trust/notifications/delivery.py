@@ -13,7 +13,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.kernel.notification_channel import DeliveryFailed, NotificationChannel
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.redaction import Redactor
-from codeplane.trust.notifications.table import KINDS, STREAM, notification_id
+from codeplane.trust.notifications.table import KINDS, STREAM, is_notification, notification_id
 
 WEBHOOK_ALLOWED, DELIVERY_FAILED = "notification.webhook_allowed", "notification.delivery_failed"
 _TRIES, _PAUSE_SEC = 3, 1.0
@@ -94,7 +94,7 @@ class NotificationDelivery:
         after = newest[-1].position if newest else 0
         try:
             async for item in self._log.follow(EventQuery(after=after, types=tuple(KINDS))):
-                if isinstance(item, Event) and not item.payload.get("remembered"):
+                if isinstance(item, Event) and is_notification(item):
                     await self._deliver(item)
         except ShuttingDown:
             return

@@ -21,9 +21,17 @@ KINDS: dict[str, tuple[str, str, str]] = {
     "job.paused": ("JOB_PAUSED", "job", "job_id"),
     "skill.proposed": ("PROACTIVE_REACH_OUT", "proposal", "proposal_id"),
     "improvement.proposed": ("PROACTIVE_REACH_OUT", "proposal", "proposal_id"),
+    "schedule.stopped": ("PROACTIVE_REACH_OUT", "schedule", "schedule_id"),
     REACHED_OUT: ("PROACTIVE_REACH_OUT", "thread", "thread_id"),
 }
 _SETTLED = frozenset({"action.approved", "action.rejected", "action.expired"})
+
+
+def is_notification(event: Event) -> bool:
+    """Whether a person is notified of an event: not of what a remembered answer settled, nor of copies in threads."""
+    if event.payload.get("remembered"):
+        return False
+    return event.type in KINDS and (event.type == REACHED_OUT or not event.stream.startswith("thread/"))
 
 
 def notification_id(event: Event) -> str:
@@ -35,7 +43,7 @@ class NotificationTable:
     """The newest notifications, and when each person read them."""
 
     name: ClassVar[str] = "notifications"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     tables: ClassVar[tuple[str, ...]] = ("notifications", "notification_reads")
     types: ClassVar[frozenset[str]] = frozenset({*KINDS, *_SETTLED, READ, RETENTION_APPLIED})
     schema: ClassVar[tuple[str, ...]] = (
@@ -48,11 +56,9 @@ class NotificationTable:
     )
 
     def apply(self, tables: Tables, event: Event) -> None:
-        if event.type == "action.created" and event.payload.get("remembered"):
-            # A remembered answer settled it at once.
-            return
         if event.type in KINDS:
-            self._add(tables, event)
+            if is_notification(event):
+                self._add(tables, event)
         elif event.type in _SETTLED:
             tables.execute(
                 "UPDATE notifications SET settled = ? WHERE resource_kind = 'action' AND resource_id = ?",

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import AliasChoices, Field
 
 from codeplane.kernel.json import JsonObject
-from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.operation import FollowUp, Request, Result
 from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.work.explore.concurrency import MOST_IN_FLIGHT
 from codeplane.work.explore.summary import CamelResult, ExploreSummary
@@ -92,6 +92,9 @@ class StartResult(CamelResult):
     def text(self) -> str:
         return f"{self.session_id} {self.state}; orchestrate_explore_status says how far it is"
 
+    def follow_up(self) -> FollowUp | None:
+        return _follow_up(self.work_id, self.state)
+
 
 class ConcurrencyResult(CamelResult):
     """How much runs at once now."""
@@ -128,6 +131,9 @@ class ExploreView(CamelResult):
             return self.markdown
         return head if self.summary is None else f"{head}\n{self.summary.text()}"
 
+    def follow_up(self) -> FollowUp | None:
+        return _follow_up(self.work_id, self.state)
+
 
 class ExploreItem(CamelResult):
     """An exploration in a list."""
@@ -163,3 +169,10 @@ class ExploreEvent(CamelResult):
     envelope: JsonObject | None = None
     heartbeat: int | None = None
     stream_gap: JsonObject | None = None
+
+
+def _follow_up(work_id: str, state: State) -> FollowUp | None:
+    if state not in ("queued", "running"):
+        return None
+    arguments: JsonObject = {"explore_id": work_id}
+    return FollowUp(show="orchestrate.explore.status", cancel="orchestrate.explore.abort", arguments=arguments)

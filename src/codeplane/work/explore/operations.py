@@ -96,7 +96,6 @@ class ExploreOperations:
         """Explore a repository in the background: languages, entry points, most used definitions, what to read first.
         It only reads, with your rights. orchestrate_explore_watch streams it, orchestrate_explore_status sums it up."""
         target = await self._preflight.target(call, request)
-        await self._engine.admit()
         resumed = await self._access.get(call, request.resume) if request.resume else None
         goals = tuple(map(self._redactor.text, dict.fromkeys(goal.strip() for goal in request.goals if goal.strip())))
         exploration = Exploration(
@@ -111,7 +110,9 @@ class ExploreOperations:
         )
         plan = ExplorePlan(goals=exploration.goals)
         plan.append(RulePlanner(target, exploration.goals).first())
-        item = await self._create(call, exploration, plan)
+        work_id = work_id_of(uuid7())
+        with self._engine.admit(work_id):
+            item = await self._create(call, work_id, exploration, plan)
         self._engine.wake()
         return StartResult(
             session_id=session_id_of(item.work_id),
@@ -212,9 +213,8 @@ class ExploreOperations:
                     yield ExploreEvent(stream_gap=gap)
                     raise StreamGap(f"events of {item.work_id} after {request.after} are gone", details=gap)
 
-    async def _create(self, call: Call, exploration: Exploration, plan: ExplorePlan) -> WorkItem:
+    async def _create(self, call: Call, work_id: str, exploration: Exploration, plan: ExplorePlan) -> WorkItem:
         """Record the work item with its first snapshot: nobody waits for a call to see a plan."""
-        work_id = work_id_of(uuid7())
         payload_hash = await self._payloads.put(work_id, exploration.to_bytes())
         await self._pass_marks(call, work_id)
         actor = str(call.actor)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
@@ -21,7 +21,7 @@ from codeplane.kernel.errors import (
 )
 from codeplane.kernel.event import Event
 from codeplane.kernel.event_log import EventQuery
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.ports import Ledger
 from codeplane.work.admission import Admission
 from codeplane.work.items.item import WaitReason, WorkItem, WorkState
@@ -130,10 +130,11 @@ class WorkEngine:
         )
         return int(str(count))
 
-    def admit(self) -> AbstractContextManager[None]:
+    def admit(self, work_id: str) -> AbstractContextManager[None]:
         """Hold a place for an item while it is created; Overloaded when too many have not ended."""
         return self._admission.enter(
             "",
+            work_id,
             limit=self._config.max_queued,
             stored=self._count_unfinished,
             refuse=lambda count: Overloaded(
@@ -141,9 +142,11 @@ class WorkEngine:
             ),
         )
 
-    def _count_unfinished(self) -> int:
+    def _count_unfinished(self, but: Collection[str]) -> int:
         ((count,),) = self._log.lookup(
-            "SELECT count(*) FROM work_items WHERE state IN ('QUEUED', 'RUNNING', 'WAITING')"
+            """SELECT count(*) FROM work_items WHERE state IN ('QUEUED', 'RUNNING', 'WAITING')
+               AND work_id NOT IN (SELECT value FROM json_each(?))""",
+            (dumps([*but]),),
         )
         return int(str(count))
 

@@ -77,13 +77,13 @@ class WorkOperations:
         restart, wait for a person where one has to decide, and each runs once. work_show says how far it is."""
         for number, step in enumerate(request.steps):
             self._check(number, step)
-        with self._engine.admit():
-            item = await self._create(call, request)
+        work_id = new_work_id()
+        with self._engine.admit(work_id):
+            item = await self._create(call, request, work_id)
         self._engine.wake()
         return WorkView.of(item)
 
-    async def _create(self, call: Call, request: StartRequest) -> WorkItem:
-        work_id = new_work_id()
+    async def _create(self, call: Call, request: StartRequest, work_id: str) -> WorkItem:
         steps: list[JsonObject] = [
             {"operation": self._catalogue.get(step.operation).name, "arguments": step.arguments}
             for step in request.steps

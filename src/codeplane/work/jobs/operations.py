@@ -121,7 +121,7 @@ class JobOperations:
         outside, and its result comes back to the thread that asked. job_show says how far it is."""
         new = await self._new_job(call, request)
         if await self._queue.find(new.job_id) is None:
-            with self._limits.admit(new.parent_id):
+            with self._limits.admit(new.parent_id, new.job_id):
                 await self._pass_marks(call, new.job_id)
                 await self._queue.add(new)
         job = await self._store.get(new.job_id, whole=True)

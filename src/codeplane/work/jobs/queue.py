@@ -112,7 +112,7 @@ class JobQueue:
         job_id = new.job_id
         if await self.find(job_id) is None:
             # The same trigger at the same moment: one job for both.
-            with self._engine.admit(), suppress(SequenceConflict):
+            with self._engine.admit(job_id), suppress(SequenceConflict):
                 await self._create(new)
             self._engine.wake()
         return job_id

@@ -1,9 +1,12 @@
 """Bounds on jobs that start jobs."""
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 from codeplane.kernel.config import JobsConfig
 from codeplane.kernel.errors import JobLimitReached
+from codeplane.kernel.json import dumps
 from codeplane.kernel.ports import Ledger
 from codeplane.work.admission import Admission
 
@@ -19,7 +22,7 @@ class SpawnLimits:
         self._config = config
         self._admission = Admission()
 
-    def admit(self, parent_id: str | None) -> AbstractContextManager[None]:
+    def admit(self, parent_id: str | None, job_id: str) -> AbstractContextManager[None]:
         """Hold a place for a job below this item while it is created; JobLimitReached when it would be too deep or one
         too many."""
         if parent_id is None:
@@ -38,19 +41,20 @@ class SpawnLimits:
         root = str(chain[-1][0]) if chain else parent_id
         return self._admission.enter(
             root,
+            job_id,
             limit=self._config.max_spawned,
-            stored=lambda: self._count_below(root),
+            stored=partial(self._count_below, root),
             refuse=lambda count: JobLimitReached(
                 f"{count} jobs were started from {root} already", details={"limit": self._config.max_spawned}
             ),
         )
 
-    def _count_below(self, root: str) -> int:
+    def _count_below(self, root: str, but: Collection[str]) -> int:
         ((count,),) = self._log.lookup(
             """WITH RECURSIVE below(work_id, kind) AS (
                    SELECT work_id, kind FROM work_items WHERE parent_id = ?
                    UNION SELECT w.work_id, w.kind FROM below JOIN work_items w ON w.parent_id = below.work_id)
-               SELECT count(*) FROM below WHERE kind = 'job'""",
-            (root,),
+               SELECT count(*) FROM below WHERE kind = 'job' AND work_id NOT IN (SELECT value FROM json_each(?))""",
+            (root, dumps([*but])),
         )
         return int(str(count))

@@ -2,7 +2,7 @@
 
 import asyncio
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, ExitStack
 
 from codeplane.kernel.arguments import parse
@@ -89,21 +89,23 @@ class ProposalOperations:
         }
         kind = SKILL_PROPOSED if request.kind == SKILL else IMPROVEMENT_PROPOSED
         with ExitStack() as places:
-            places.enter_context(self._admit(str(call.actor), _MAX_OPEN, "proposed_by = ?1"))
+            places.enter_context(self._admit(str(call.actor), proposal_id, _MAX_OPEN, "proposed_by = ?1"))
             if not call.actor.is_person:
                 # Names cost nothing: who is kept out by its own bound could take another one.
-                places.enter_context(self._admit("", _MAX_OPEN_OF_ALL, "?1 = ''"))
+                places.enter_context(self._admit("", proposal_id, _MAX_OPEN_OF_ALL, "?1 = ''"))
             await self._append(call, proposal_id, kind, payload)
         return ProposalView.of(await self._find(call, proposal_id))
 
-    def _admit(self, place: str, limit: int, condition: str) -> AbstractContextManager[None]:
-        def stored() -> int:
-            statement = f"SELECT count(*) FROM proposals WHERE state = ?2 AND {condition}"
-            ((count,),) = self._log.lookup(statement, (place, OPEN))
+    def _admit(self, place: str, proposal_id: str, limit: int, condition: str) -> AbstractContextManager[None]:
+        def stored(but: Collection[str]) -> int:
+            others = "proposal_id NOT IN (SELECT value FROM json_each(?3))"
+            statement = f"SELECT count(*) FROM proposals WHERE state = ?2 AND {condition} AND {others}"
+            ((count,),) = self._log.lookup(statement, (place, OPEN, dumps([*but])))
             return int(str(count))
 
         return self._admission.enter(
             place,
+            proposal_id,
             limit=limit,
             stored=stored,
             refuse=lambda _: Overloaded(

@@ -70,7 +70,7 @@ class ScheduleOperations:
         cursors: Cursors,
         redactor: Redactor,
         config: SchedulesConfig,
-        is_live: Callable[[Actor], bool],
+        end_reason: Callable[[Actor], str | None],
         has_read_untrusted: Callable[[Call], bool],
     ) -> None:
         self._store = store
@@ -81,7 +81,7 @@ class ScheduleOperations:
         self._cursors = cursors
         self._redactor = redactor
         self._config = config
-        self._is_live = is_live
+        self._end_reason = end_reason
         self._has_read_untrusted = has_read_untrusted
         self._creating = asyncio.Lock()
 
@@ -254,10 +254,10 @@ class ScheduleOperations:
         return kind, spec, timezone
 
     def _check_creator(self, schedule: Schedule) -> None:
-        if not self._is_live(schedule.on_behalf_of):
+        if (reason := self._end_reason(schedule.on_behalf_of)) is not None:
             raise PolicyDenied(
-                f"{schedule.on_behalf_of}, for whom it runs, was revoked",
-                hint="create the schedule anew for somebody else",
+                f"{schedule.on_behalf_of}, for whom it runs, {reason}",
+                hint="create the schedule anew for somebody else, or let it have a token again",
             )
 
     def _checked_goal(self, goal: str) -> str:

@@ -36,7 +36,7 @@ class Scheduler:
         store: ScheduleStore,
         wakeups: Wakeups,
         clock: Clock,
-        is_live: Callable[[Actor], bool],
+        end_reason: Callable[[Actor], str | None],
         node: str,
         on_crash: Callable[[BaseException], None],
     ) -> None:
@@ -44,7 +44,7 @@ class Scheduler:
         self._store = store
         self._wakeups = wakeups
         self._clock = clock
-        self._is_live = is_live
+        self._end_reason = end_reason
         self._node = node
         self._on_crash = on_crash
         self._task: asyncio.Task[None] | None = None
@@ -193,9 +193,9 @@ class Scheduler:
 
     async def _stop_revoked(self) -> None:
         for text, actor in list(self._creators.items()):
-            if not self._is_live(actor):
+            if (reason := self._end_reason(actor)) is not None:
                 for schedule in await self._own("enabled AND on_behalf_of = ?", text):
-                    await self._wakeups.stop(schedule, f"{actor}, for whom it runs, was revoked")
+                    await self._wakeups.stop(schedule, f"{actor}, for whom it runs, {reason}")
                 self._is_current = False
         if not self._is_current:
             await self._refresh()

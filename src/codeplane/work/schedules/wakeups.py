@@ -129,7 +129,11 @@ class Wakeups:
 
     async def stop(self, schedule: Schedule, reason: str) -> None:
         """Disable a schedule that cannot go on, and tell its thread why."""
-        payload: JsonObject = {"schedule_id": schedule.schedule_id, "reason": reason[:_MAX_REASON]}
+        payload: JsonObject = {
+            "schedule_id": schedule.schedule_id,
+            "reason": reason[:_MAX_REASON],
+            "summary": f"the schedule {schedule.name} has stopped: {reason}"[:_MAX_REASON],
+        }
         copy = thread_draft(SCHEDULE_STOPPED, payload, actor="system", ids=Correlation(thread_id=schedule.thread_id))
         for _ in range(_MAX_CONFLICTS):
             with suppress(SequenceConflict):

@@ -1,9 +1,10 @@
 """Reads threads, messages and turns, and appends what is recorded of threads themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from codeplane.kernel.errors import ThreadNotFound, TurnNotFound
+from codeplane.kernel.json import dumps
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.short_ids import match_stored_id
 from codeplane.kernel.thread_copies import thread_stream
@@ -84,9 +85,13 @@ class ThreadStore:
         """The turns of a thread that have not ended, in their order."""
         return await self.turns(f"thread_id = ? AND {UNFINISHED} ORDER BY position", (thread_id,))
 
-    def count_unfinished(self, thread_id: str) -> int:
-        """How many turns of a thread have not ended, without waiting."""
-        ((count,),) = self._log.lookup(f"SELECT count(*) FROM turns WHERE thread_id = ? AND {UNFINISHED}", (thread_id,))
+    def count_unfinished(self, thread_id: str, but: Collection[str]) -> int:
+        """How many turns of a thread have not ended, without some by their ids; it does not wait."""
+        ((count,),) = self._log.lookup(
+            f"""SELECT count(*) FROM turns WHERE thread_id = ? AND {UNFINISHED}
+                AND turn_id NOT IN (SELECT value FROM json_each(?))""",
+            (thread_id, dumps([*but])),
+        )
         return int(str(count))
 
     def first_unfinished(self, thread_id: str) -> Turn | None:

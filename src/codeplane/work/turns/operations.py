@@ -87,7 +87,7 @@ class TurnOperations:
         if self._store.find_turn(new.turn_id) is None:
             skills = [await self._skills.choose(name) for name in dict.fromkeys(request.skills)]
             # The same message by another client at the same moment: one turn for both.
-            with self._admit(thread, request), suppress(SequenceConflict):
+            with self._admit(thread, new.turn_id, request), suppress(SequenceConflict):
                 await self._make_room(call, thread, request)
                 await self._queue.add(replace(new, skills=tuple(skills)))
         turn = await self._store.turn(new.turn_id)
@@ -169,7 +169,7 @@ class TurnOperations:
         if request.queue_mode == "INTERRUPT_AFTER_CURRENT_TOOL":
             await self._interrupt(call, unfinished[0])
 
-    def _admit(self, thread: Thread, request: SendTurnRequest) -> AbstractContextManager[None]:
+    def _admit(self, thread: Thread, turn_id: str, request: SendTurnRequest) -> AbstractContextManager[None]:
         """Hold a place for a turn while it is queued; ThreadBusy when there is none."""
         rejects = request.queue_mode == "REJECT_IF_BUSY"
 
@@ -184,7 +184,7 @@ class TurnOperations:
         # One runs while the others wait.
         limit = 1 if rejects else self._config.max_queued + 1
         stored = partial(self._store.count_unfinished, thread.thread_id)
-        return self._admission.enter(thread.thread_id, limit=limit, stored=stored, refuse=refuse)
+        return self._admission.enter(thread.thread_id, turn_id, limit=limit, stored=stored, refuse=refuse)
 
     async def _interrupt(self, call: Call, turn: Turn) -> None:
         asked: JsonObject = {"by": str(call.actor)}

@@ -87,13 +87,13 @@ class TurnQueue:
 
     async def add(self, new: NewTurn) -> None:
         """Queue a turn; SequenceConflict when it is there already."""
-        with self._engine.admit():
-            await self._create(new)
+        work_id = f"wrk_{new.turn_id.replace('-', '')}"
+        with self._engine.admit(work_id):
+            await self._create(new, work_id)
         self._engine.wake()
 
-    async def _create(self, new: NewTurn) -> None:
+    async def _create(self, new: NewTurn, work_id: str) -> None:
         turn_id, thread = new.turn_id, new.thread
-        work_id = f"wrk_{turn_id.replace('-', '')}"
         ids = Correlation(call_id=new.call_id, thread_id=thread.thread_id, turn_id=turn_id, work_id=work_id)
         plan = TurnPlan(
             user_text=new.text,
