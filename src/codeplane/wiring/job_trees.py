@@ -56,6 +56,7 @@ class JobWorkspaces:
             git=edits.git,
             scope=edits.scope,
             engine=edits.engine,
+            mutations=edits.kept,
             diff_bytes=config.diff_kb * 1024,
         )
         self.trees.on_close = self.close

@@ -281,6 +281,21 @@ class TestUninstall:
         assert user.cpl("uninstall", "--yes", "--everywhere").stdout == "nothing to do\n"
 
     @requirement("CLI-09")
+    def test_the_work_trees_of_jobs_go_along_wherever_they_are(self, user: User, tmp_path: Path) -> None:
+        user.rows("--yes")
+        before = git(user.repo, "worktree", "list")
+        elsewhere = job_folder(tmp_path / "fast disk", user.repo)
+        kept = tmp_path / "mine" / "job_1" / "tree"
+        for place in (elsewhere / "job_1" / "tree", kept):
+            git(user.repo, "worktree", "add", "--quiet", "--detach", str(place))
+        done = user.cpl("uninstall", "--yes")
+        assert done.returncode == 0 and f"delete  {elsewhere}, the work trees of jobs" in done.stdout
+        # A work tree of theirs is not taken for one, whatever it is called.
+        assert not elsewhere.exists() and kept.is_dir()
+        git(user.repo, "worktree", "remove", "--force", str(kept))
+        assert git(user.repo, "worktree", "list") == before
+
+    @requirement("CLI-09")
     def test_the_work_trees_of_jobs_go_along(self, user: User) -> None:
         user.rows("--yes")
         before = git(user.repo, "worktree", "list")

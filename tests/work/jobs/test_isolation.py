@@ -1,10 +1,12 @@
 """Jobs that change files do so in a work tree of their own; a person applies or discards the diff."""
 
+import asyncio
 from pathlib import Path
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import git
 from tests.interaction.requirements import requirement
+from tests.kernel.plane import events
 from tests.trust.approvals.agent_calls import refused, result
 from tests.work.jobs.job_plane import JobPlane, folders_of, job_repository
 from tests.work.turns.scripted_model import ScriptedModel, finish, text, tool
@@ -62,6 +64,25 @@ async def test_the_checkout_stays_as_it_is_until_the_diff_is_applied_and_undo_ta
         assert (repo / "shop.py").read_text() == "price = 1\n" and (repo / "docs/old.md").read_text() == "old\n"
         assert not (repo / "new").exists() and git(repo, "status", "--porcelain") == ""
         assert await jobs.is_rebuilt_equal()
+
+
+async def test_changes_that_were_applied_before_a_cut_are_found_again(tmp_path: Path) -> None:
+    async with job_repository(tmp_path, FILES, _changing_model()) as (jobs, repo, _):
+        job = await _changed(jobs)
+        applying = asyncio.ensure_future(jobs.ask("job.apply", job_id=job["job_id"]))
+        # Cut off where the change is made and nothing says yet that it was the job's.
+        jobs.opened.log.listen({"mutation.applied"}, lambda _: applying.cancel())
+        await asyncio.wait({applying})
+        assert applying.cancelled() and (repo / "shop.py").read_text() == "price = 2\n"
+        assert (await jobs.show(job["job_id"]))["tree"] == "JOB_TREE_OPEN"
+        again = result(await jobs.ask("job.apply", job_id=job["job_id"]))
+        # The first one is the job's own, in its work tree.
+        _, made = [event.payload["mutation_id"] for event in await events(jobs.opened, "mutation.applied")]
+        assert again["mutation_id"] == made
+        shown = await jobs.show(job["job_id"])
+        assert (shown["tree"], shown["mutation_id"]) == ("JOB_TREE_APPLIED", made)
+        result(await jobs.ask("undo", mutation_id=made))
+        assert (repo / "shop.py").read_text() == "price = 1\n"
 
 
 async def test_a_checkout_that_moved_is_left_alone_and_the_conflicts_are_named(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def _another(here: Scheduling, cut: str = "") -> Scheduler:
         store=schedules.store,
         wakeups=Wakeups(store=schedules.store, runs=runs, clock=here.clock, config=config),
         clock=here.clock,
-        is_live=lambda actor: True,
+        end_reason=lambda actor: None,
         node=opened.log.node,
         on_crash=lambda error: None,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from codeplane.edit.batch import Change
 from codeplane.edit.engine import Engine
 from codeplane.edit.file_state import FileState, state_of
+from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.scope import Scope
 from codeplane.git.safety.command import Git
 from codeplane.index.files.paths import path_text
@@ -42,12 +43,15 @@ def trees_folder(workspace: Workspace, config: JobsConfig) -> Path:
 class GitJobTrees:
     """The work trees of jobs, each in a folder of its own outside of the repository."""
 
-    def __init__(self, *, folder: Path, git: Git, scope: Scope, engine: Engine, diff_bytes: int) -> None:
-        """`scope` and `engine` are those of the checkout; of a diff at most `diff_bytes` are shown."""
+    def __init__(
+        self, *, folder: Path, git: Git, scope: Scope, engine: Engine, mutations: MutationStore, diff_bytes: int
+    ) -> None:
+        """`scope`, `engine` and `mutations` are those of the checkout; of a diff at most `diff_bytes` are shown."""
         self._folder = folder
         self._git = git
         self._scope = scope
         self._engine = engine
+        self._mutations = mutations
         self._diff_bytes = diff_bytes
         # Ends what runs for a work tree, set by who starts that.
         self.on_close: Callable[[str], Awaitable[None]] | None = None
@@ -141,11 +145,17 @@ class GitJobTrees:
             )
         changes = await asyncio.to_thread(self._plan, self.tree(job_id), files)
         if not changes:
-            return AppliedTree(files=tuple(files), mutation_id="")
-        applied = await self._engine.apply(call, changes, what=f"job {job_id}")
+            # Perhaps by an earlier call, which was cut off before that was recorded.
+            return AppliedTree(files=tuple(files), mutation_id=await asyncio.to_thread(self._find_mutation, job_id))
+        applied = await self._engine.apply(call, changes, what=_what(job_id))
         for path in applied.ignored:
             call.warn(f"{path} is ignored by git in the checkout")
         return AppliedTree(files=tuple(files), mutation_id=applied.delta.mutation_id)
+
+    def _find_mutation(self, job_id: str) -> str:
+        """The mutation of the checkout that has the changes of a job; empty when there is none."""
+        made = (record for record in self._mutations.all() if record.what == _what(job_id))
+        return next((record.mutation_id for record in made if record.state == "applied"), "")
 
     async def _staged(self, job_id: str) -> tuple[Git, dict[str, str]]:
         """The job's git, and an index of its own with everything in the work tree."""
@@ -200,6 +210,11 @@ class GitJobTrees:
                     hint="discard the job, or take the folder over yourself",
                 )
         return changes
+
+
+def _what(job_id: str) -> str:
+    """What the mutation that applies a job's changes is called."""
+    return f"job {job_id}"
 
 
 def _is_same(here: FileState | None, there: FileState | None) -> bool:

@@ -24,6 +24,7 @@ from codeplane.surfaces.cli.commands.down import down
 from codeplane.surfaces.cli.output import EXIT_FAILED, RepoOption, print_error, report_errors, resolve_workspace
 
 _RECOVERY = "refs/codeplane/"
+_TREE, _JOB = "tree", "job_"
 
 
 @report_errors
@@ -144,8 +145,10 @@ def _files_to_delete(
             doomed.append(f"delete  {repository.home} and the ledger in it")
             if settings is None and (secrets := folder_of(repository)).is_dir():
                 doomed.append(f"delete  {secrets}, the secrets of clients that pass answers on")
-        if (trees := _job_trees(repository.root)).is_dir():
-            doomed.append(f"delete  {trees}, the work trees of jobs, with changes that were not applied")
+        doomed += [
+            f"delete  {trees}, the work trees of jobs, with changes that were not applied"
+            for trees in _job_trees(repository.root)
+        ]
         if everywhere and (refs := _recovery(repository.root)):
             doomed.append(
                 f"delete  {plural(len(refs), 'ref')} below {_RECOVERY} of {repository.root}, which keep lost work"
@@ -155,20 +158,27 @@ def _files_to_delete(
     return doomed
 
 
-def _job_trees(root: Path) -> Path:
-    """Return where the work trees of a repository's jobs are, unless `jobs.trees` names another place."""
-    return job_folder(job_folders(os.environ, Path.home()), root)
+def _job_trees(root: Path) -> list[Path]:
+    """Return the folders with the work trees of a repository's jobs: the usual one, and those that git knows of."""
+    usual = job_folder(job_folders(os.environ, Path.home()), root)
+    found = {usual} if usual.is_dir() else set[Path]()
+    for line in _git(root, "worktree", "list", "--porcelain").splitlines():
+        # Elsewhere with `jobs.trees`, as FOLDER/REPOSITORY/JOB/tree; the repository's name there is its own.
+        tree = Path(line.removeprefix("worktree "))
+        is_job = line.startswith("worktree ") and tree.name == _TREE and tree.parent.name.startswith(_JOB)
+        if is_job and tree.parents[1].name == usual.name and tree.parents[1].is_dir():
+            found.add(tree.parents[1])
+    return sorted(found)
 
 
 def _delete_job_trees(root: Path) -> None:
     """Delete the work trees of jobs, and what git knows of them."""
-    trees = _job_trees(root)
-    if trees.is_dir():
+    for trees in _job_trees(root):
         shutil.rmtree(trees, ignore_errors=True)
-        _git(root, "worktree", "prune")
         with suppress(OSError):
             # Empty when no other repository has jobs.
             trees.parent.rmdir()
+    _git(root, "worktree", "prune")
 
 
 def _recovery(root: Path) -> list[str]:
