@@ -27,17 +27,17 @@ from codeplane._gen import types_pb2 as codeplane_dot_v1_dot_types__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63odeplane/v1/jobs.proto\x12\x0c\x63odeplane.v1\x1a\x19\x63odeplane/v1/events.proto\x1a\x18\x63odeplane/v1/types.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x05\n\x03Job\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12\'\n\x06status\x18\x03 \x01(\x0e\x32\x17.codeplane.v1.JobStatus\x12\x11\n\tthread_id\x18\x04 \x01(\t\x12/\n\x0ctrigger_type\x18\x05 \x01(\x0e\x32\x19.codeplane.v1.TriggerType\x12\x19\n\x11trigger_source_id\x18\x06 \x01(\t\x12(\n\x06\x62udget\x18\x07 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x18\n\x10max_wall_time_ms\x18\x08 \x01(\x04\x12\x12\n\nlast_error\x18\t \x01(\t\x12.\n\ncreated_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05place\x18\x0c \x01(\r\x12\x0f\n\x07turn_id\x18\r \x01(\t\x12\x12\n\ncreated_by\x18\x0e \x01(\t\x12\x14\n\x0con_behalf_of\x18\x0f \x01(\t\x12\x11\n\tparent_id\x18\x10 \x01(\t\x12\x1a\n\x12\x63\x61llback_thread_id\x18\x11 \x01(\t\x12\x31\n\rscheduled_for\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rchanges_files\x18\x13 \x01(\x08\x12(\n\x04tree\x18\x14 \x01(\x0e\x32\x1a.codeplane.v1.JobTreeState\x12\x17\n\x0ftool_steps_used\x18\x15 \x01(\r\x12\x18\n\x10tool_tokens_used\x18\x16 \x01(\r\x12\x19\n\x11wall_time_used_ms\x18\x17 \x01(\x04\x12\x1a\n\x12pending_action_ids\x18\x18 \x03(\t\x12\x0e\n\x06result\x18\x19 \x01(\t\x12\x15\n\rfrom_sequence\x18\x1a \x01(\x04\"\x8f\x01\n\x0fListJobsRequest\x12\'\n\x06status\x18\x01 \x01(\x0e\x32\x17.codeplane.v1.JobStatus\x12\x11\n\tparent_id\x18\x02 \x01(\t\x12\x19\n\x11trigger_source_id\x18\x03 \x01(\t\x12\x11\n\tpage_size\x18\x04 \x01(\r\x12\x12\n\npage_token\x18\x05 \x01(\t\"M\n\x10ListJobsResponse\x12 \n\x05items\x18\x01 \x03(\x0b\x32\x11.codeplane.v1.Job\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xe3\x01\n\x10\x43reateJobRequest\x12\x0c\n\x04goal\x18\x01 \x01(\t\x12(\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x18\n\x10max_wall_time_ms\x18\x03 \x01(\x04\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\t\x12\x11\n\tthread_id\x18\x05 \x01(\t\x12\x15\n\rchanges_files\x18\x06 \x01(\x08\x12\x1a\n\x12\x63\x61llback_thread_id\x18\x07 \x01(\t\x12\x0f\n\x07toolset\x18\x08 \x01(\t\x12\r\n\x05model\x18\t \x01(\t\"4\n\x11\x43reateJobResponse\x12\x1f\n\x04item\x18\x01 \x01(\x0b\x32\x11.codeplane.v1.Job\"\x1f\n\rGetJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\"1\n\x0eGetJobResponse\x12\x1f\n\x04item\x18\x01 \x01(\x0b\x32\x11.codeplane.v1.Job\"K\n\x10\x43\x61ncelJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x03 \x01(\t\"L\n\x11\x43\x61ncelJobResponse\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\'\n\x06status\x18\x02 \x01(\x0e\x32\x17.codeplane.v1.JobStatus\"\x7f\n\x10ResumeJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12(\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x18\n\x10max_wall_time_ms\x18\x03 \x01(\x04\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\t\"4\n\x11ResumeJobResponse\x12\x1f\n\x04item\x18\x01 \x01(\x0b\x32\x11.codeplane.v1.Job\"#\n\x11GetJobDiffRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\"\x99\x01\n\x12GetJobDiffResponse\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x13\n\x0b\x62\x61se_commit\x18\x02 \x01(\t\x12*\n\x05\x66iles\x18\x03 \x03(\x0b\x32\x1b.codeplane.v1.JobFileChange\x12\x0c\n\x04\x64iff\x18\x04 \x01(\t\x12\x11\n\ttruncated\x18\x05 \x01(\x08\x12\x11\n\tconflicts\x18\x06 \x03(\t\"-\n\rJobFileChange\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0e\n\x06\x63hange\x18\x02 \x01(\t\":\n\x0f\x41pplyJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x02 \x01(\t\"c\n\x10\x41pplyJobResponse\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x13\n\x0bmutation_id\x18\x02 \x01(\t\x12*\n\x05\x66iles\x18\x03 \x03(\x0b\x32\x1b.codeplane.v1.JobFileChange\"<\n\x11\x44iscardJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x02 \x01(\t\"N\n\x12\x44iscardJobResponse\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12(\n\x04tree\x18\x02 \x01(\x0e\x32\x1a.codeplane.v1.JobTreeState*\x9f\x01\n\tJobStatus\x12\x1a\n\x16JOB_STATUS_UNSPECIFIED\x10\x00\x12\x0f\n\x0bJOB_RUNNING\x10\x01\x12\x18\n\x14JOB_WAITING_APPROVAL\x10\x02\x12\x11\n\rJOB_COMPLETED\x10\x03\x12\x0e\n\nJOB_FAILED\x10\x04\x12\x15\n\x11JOB_PAUSED_BUDGET\x10\x05\x12\x11\n\rJOB_CANCELLED\x10\x06*\x82\x01\n\x0cJobTreeState\x12\x1e\n\x1aJOB_TREE_STATE_UNSPECIFIED\x10\x00\x12\x11\n\rJOB_TREE_NONE\x10\x01\x12\x11\n\rJOB_TREE_OPEN\x10\x02\x12\x14\n\x10JOB_TREE_APPLIED\x10\x03\x12\x16\n\x12JOB_TREE_DISCARDED\x10\x04\x32\xf4\x04\n\x0bJobsService\x12I\n\x08ListJobs\x12\x1d.codeplane.v1.ListJobsRequest\x1a\x1e.codeplane.v1.ListJobsResponse\x12L\n\tCreateJob\x12\x1e.codeplane.v1.CreateJobRequest\x1a\x1f.codeplane.v1.CreateJobResponse\x12\x43\n\x06GetJob\x12\x1b.codeplane.v1.GetJobRequest\x1a\x1c.codeplane.v1.GetJobResponse\x12L\n\tCancelJob\x12\x1e.codeplane.v1.CancelJobRequest\x1a\x1f.codeplane.v1.CancelJobResponse\x12L\n\tResumeJob\x12\x1e.codeplane.v1.ResumeJobRequest\x1a\x1f.codeplane.v1.ResumeJobResponse\x12O\n\nGetJobDiff\x12\x1f.codeplane.v1.GetJobDiffRequest\x1a .codeplane.v1.GetJobDiffResponse\x12I\n\x08\x41pplyJob\x12\x1d.codeplane.v1.ApplyJobRequest\x1a\x1e.codeplane.v1.ApplyJobResponse\x12O\n\nDiscardJob\x12\x1f.codeplane.v1.DiscardJobRequest\x1a .codeplane.v1.DiscardJobResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63odeplane/v1/jobs.proto\x12\x0c\x63odeplane.v1\x1a\x19\x63odeplane/v1/events.proto\x1a\x18\x63odeplane/v1/types.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x05\n\x03Job\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0c\n\x04goal\x18\x02 \x01(\t\x12\'\n\x06status\x18\x03 \x01(\x0e\x32\x17.codeplane.v1.JobStatus\x12\x11\n\tthread_id\x18\x04 \x01(\t\x12/\n\x0ctrigger_type\x18\x05 \x01(\x0e\x32\x19.codeplane.v1.TriggerType\x12\x19\n\x11trigger_source_id\x18\x06 \x01(\t\x12(\n\x06\x62udget\x18\x07 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x18\n\x10max_wall_time_ms\x18\x08 \x01(\x04\x12\x12\n\nlast_error\x18\t \x01(\t\x12.\n\ncreated_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nupdated_at\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05place\x18\x0c \x01(\r\x12\x0f\n\x07turn_id\x18\r \x01(\t\x12\x12\n\ncreated_by\x18\x0e \x01(\t\x12\x14\n\x0con_behalf_of\x18\x0f \x01(\t\x12\x11\n\tparent_id\x18\x10 \x01(\t\x12\x1a\n\x12\x63\x61llback_thread_id\x18\x11 \x01(\t\x12\x31\n\rscheduled_for\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rchanges_files\x18\x13 \x01(\x08\x12(\n\x04tree\x18\x14 \x01(\x0e\x32\x1a.codeplane.v1.JobTreeState\x12\x17\n\x0ftool_steps_used\x18\x15 \x01(\r\x12\x18\n\x10tool_tokens_used\x18\x16 \x01(\r\x12\x19\n\x11wall_time_used_ms\x18\x17 \x01(\x04\x12\x1a\n\x12pending_action_ids\x18\x18 \x03(\t\x12\x0e\n\x06result\x18\x19 \x01(\t\x12\x15\n\rfrom_sequence\x18\x1a \x01(\x04\"\x8f\x01\n\x0fListJobsRequest\x12\'\n\x06status\x18\x01 \x01(\x0e\x32\x17.codeplane.v1.JobStatus\x12\x11\n\tparent_id\x18\x02 \x01(\t\x12\x19\n\x11trigger_source_id\x18\x03 \x01(\t\x12\x11\n\tpage_size\x18\x04 \x01(\r\x12\x12\n\npage_token\x18\x05 \x01(\t\"M\n\x10ListJobsResponse\x12 \n\x05items\x18\x01 \x03(\x0b\x32\x11.codeplane.v1.Job\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf3\x01\n\x10\x43reateJobRequest\x12\x0c\n\x04goal\x18\x01 \x01(\t\x12(\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x18\n\x10max_wall_time_ms\x18\x03 \x01(\x04\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\t\x12\x11\n\tthread_id\x18\x05 \x01(\t\x12\x15\n\rchanges_files\x18\x06 \x01(\x08\x12\x1a\n\x12\x63\x61llback_thread_id\x18\x07 \x01(\t\x12\x0f\n\x07toolset\x18\x08 \x01(\t\x12\r\n\x05model\x18\t \x01(\t\x12\x0e\n\x06skills\x18\n \x03(\t\"4\n\x11\x43reateJobResponse\x12\x1f\n\x04item\x18\x01 \x01(\x0b\x32\x11.codeplane.v1.Job\"\x1f\n\rGetJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\"1\n\x0eGetJobResponse\x12\x1f\n\x04item\x18\x01 \x01(\x0b\x32\x11.codeplane.v1.Job\"K\n\x10\x43\x61ncelJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x03 \x01(\t\"L\n\x11\x43\x61ncelJobResponse\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\'\n\x06status\x18\x02 \x01(\x0e\x32\x17.codeplane.v1.JobStatus\"\x7f\n\x10ResumeJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12(\n\x06\x62udget\x18\x02 \x01(\x0b\x32\x18.codeplane.v1.TurnBudget\x12\x18\n\x10max_wall_time_ms\x18\x03 \x01(\x04\x12\x17\n\x0fidempotency_key\x18\x04 \x01(\t\"4\n\x11ResumeJobResponse\x12\x1f\n\x04item\x18\x01 \x01(\x0b\x32\x11.codeplane.v1.Job\"#\n\x11GetJobDiffRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\"\x99\x01\n\x12GetJobDiffResponse\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x13\n\x0b\x62\x61se_commit\x18\x02 \x01(\t\x12*\n\x05\x66iles\x18\x03 \x03(\x0b\x32\x1b.codeplane.v1.JobFileChange\x12\x0c\n\x04\x64iff\x18\x04 \x01(\t\x12\x11\n\ttruncated\x18\x05 \x01(\x08\x12\x11\n\tconflicts\x18\x06 \x03(\t\"-\n\rJobFileChange\x12\x0c\n\x04path\x18\x01 \x01(\t\x12\x0e\n\x06\x63hange\x18\x02 \x01(\t\":\n\x0f\x41pplyJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x02 \x01(\t\"c\n\x10\x41pplyJobResponse\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x13\n\x0bmutation_id\x18\x02 \x01(\t\x12*\n\x05\x66iles\x18\x03 \x03(\x0b\x32\x1b.codeplane.v1.JobFileChange\"<\n\x11\x44iscardJobRequest\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12\x17\n\x0fidempotency_key\x18\x02 \x01(\t\"N\n\x12\x44iscardJobResponse\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12(\n\x04tree\x18\x02 \x01(\x0e\x32\x1a.codeplane.v1.JobTreeState*\x9f\x01\n\tJobStatus\x12\x1a\n\x16JOB_STATUS_UNSPECIFIED\x10\x00\x12\x0f\n\x0bJOB_RUNNING\x10\x01\x12\x18\n\x14JOB_WAITING_APPROVAL\x10\x02\x12\x11\n\rJOB_COMPLETED\x10\x03\x12\x0e\n\nJOB_FAILED\x10\x04\x12\x15\n\x11JOB_PAUSED_BUDGET\x10\x05\x12\x11\n\rJOB_CANCELLED\x10\x06*\x82\x01\n\x0cJobTreeState\x12\x1e\n\x1aJOB_TREE_STATE_UNSPECIFIED\x10\x00\x12\x11\n\rJOB_TREE_NONE\x10\x01\x12\x11\n\rJOB_TREE_OPEN\x10\x02\x12\x14\n\x10JOB_TREE_APPLIED\x10\x03\x12\x16\n\x12JOB_TREE_DISCARDED\x10\x04\x32\xf4\x04\n\x0bJobsService\x12I\n\x08ListJobs\x12\x1d.codeplane.v1.ListJobsRequest\x1a\x1e.codeplane.v1.ListJobsResponse\x12L\n\tCreateJob\x12\x1e.codeplane.v1.CreateJobRequest\x1a\x1f.codeplane.v1.CreateJobResponse\x12\x43\n\x06GetJob\x12\x1b.codeplane.v1.GetJobRequest\x1a\x1c.codeplane.v1.GetJobResponse\x12L\n\tCancelJob\x12\x1e.codeplane.v1.CancelJobRequest\x1a\x1f.codeplane.v1.CancelJobResponse\x12L\n\tResumeJob\x12\x1e.codeplane.v1.ResumeJobRequest\x1a\x1f.codeplane.v1.ResumeJobResponse\x12O\n\nGetJobDiff\x12\x1f.codeplane.v1.GetJobDiffRequest\x1a .codeplane.v1.GetJobDiffResponse\x12I\n\x08\x41pplyJob\x12\x1d.codeplane.v1.ApplyJobRequest\x1a\x1e.codeplane.v1.ApplyJobResponse\x12O\n\nDiscardJob\x12\x1f.codeplane.v1.DiscardJobRequest\x1a .codeplane.v1.DiscardJobResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'codeplane.v1.jobs_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_JOBSTATUS']._serialized_start=2342
-  _globals['_JOBSTATUS']._serialized_end=2501
-  _globals['_JOBTREESTATE']._serialized_start=2504
-  _globals['_JOBTREESTATE']._serialized_end=2634
+  _globals['_JOBSTATUS']._serialized_start=2358
+  _globals['_JOBSTATUS']._serialized_end=2517
+  _globals['_JOBTREESTATE']._serialized_start=2520
+  _globals['_JOBTREESTATE']._serialized_end=2650
   _globals['_JOB']._serialized_start=128
   _globals['_JOB']._serialized_end=865
   _globals['_LISTJOBSREQUEST']._serialized_start=868
@@ -45,35 +45,35 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTJOBSRESPONSE']._serialized_start=1013
   _globals['_LISTJOBSRESPONSE']._serialized_end=1090
   _globals['_CREATEJOBREQUEST']._serialized_start=1093
-  _globals['_CREATEJOBREQUEST']._serialized_end=1320
-  _globals['_CREATEJOBRESPONSE']._serialized_start=1322
-  _globals['_CREATEJOBRESPONSE']._serialized_end=1374
-  _globals['_GETJOBREQUEST']._serialized_start=1376
-  _globals['_GETJOBREQUEST']._serialized_end=1407
-  _globals['_GETJOBRESPONSE']._serialized_start=1409
-  _globals['_GETJOBRESPONSE']._serialized_end=1458
-  _globals['_CANCELJOBREQUEST']._serialized_start=1460
-  _globals['_CANCELJOBREQUEST']._serialized_end=1535
-  _globals['_CANCELJOBRESPONSE']._serialized_start=1537
-  _globals['_CANCELJOBRESPONSE']._serialized_end=1613
-  _globals['_RESUMEJOBREQUEST']._serialized_start=1615
-  _globals['_RESUMEJOBREQUEST']._serialized_end=1742
-  _globals['_RESUMEJOBRESPONSE']._serialized_start=1744
-  _globals['_RESUMEJOBRESPONSE']._serialized_end=1796
-  _globals['_GETJOBDIFFREQUEST']._serialized_start=1798
-  _globals['_GETJOBDIFFREQUEST']._serialized_end=1833
-  _globals['_GETJOBDIFFRESPONSE']._serialized_start=1836
-  _globals['_GETJOBDIFFRESPONSE']._serialized_end=1989
-  _globals['_JOBFILECHANGE']._serialized_start=1991
-  _globals['_JOBFILECHANGE']._serialized_end=2036
-  _globals['_APPLYJOBREQUEST']._serialized_start=2038
-  _globals['_APPLYJOBREQUEST']._serialized_end=2096
-  _globals['_APPLYJOBRESPONSE']._serialized_start=2098
-  _globals['_APPLYJOBRESPONSE']._serialized_end=2197
-  _globals['_DISCARDJOBREQUEST']._serialized_start=2199
-  _globals['_DISCARDJOBREQUEST']._serialized_end=2259
-  _globals['_DISCARDJOBRESPONSE']._serialized_start=2261
-  _globals['_DISCARDJOBRESPONSE']._serialized_end=2339
-  _globals['_JOBSSERVICE']._serialized_start=2637
-  _globals['_JOBSSERVICE']._serialized_end=3265
+  _globals['_CREATEJOBREQUEST']._serialized_end=1336
+  _globals['_CREATEJOBRESPONSE']._serialized_start=1338
+  _globals['_CREATEJOBRESPONSE']._serialized_end=1390
+  _globals['_GETJOBREQUEST']._serialized_start=1392
+  _globals['_GETJOBREQUEST']._serialized_end=1423
+  _globals['_GETJOBRESPONSE']._serialized_start=1425
+  _globals['_GETJOBRESPONSE']._serialized_end=1474
+  _globals['_CANCELJOBREQUEST']._serialized_start=1476
+  _globals['_CANCELJOBREQUEST']._serialized_end=1551
+  _globals['_CANCELJOBRESPONSE']._serialized_start=1553
+  _globals['_CANCELJOBRESPONSE']._serialized_end=1629
+  _globals['_RESUMEJOBREQUEST']._serialized_start=1631
+  _globals['_RESUMEJOBREQUEST']._serialized_end=1758
+  _globals['_RESUMEJOBRESPONSE']._serialized_start=1760
+  _globals['_RESUMEJOBRESPONSE']._serialized_end=1812
+  _globals['_GETJOBDIFFREQUEST']._serialized_start=1814
+  _globals['_GETJOBDIFFREQUEST']._serialized_end=1849
+  _globals['_GETJOBDIFFRESPONSE']._serialized_start=1852
+  _globals['_GETJOBDIFFRESPONSE']._serialized_end=2005
+  _globals['_JOBFILECHANGE']._serialized_start=2007
+  _globals['_JOBFILECHANGE']._serialized_end=2052
+  _globals['_APPLYJOBREQUEST']._serialized_start=2054
+  _globals['_APPLYJOBREQUEST']._serialized_end=2112
+  _globals['_APPLYJOBRESPONSE']._serialized_start=2114
+  _globals['_APPLYJOBRESPONSE']._serialized_end=2213
+  _globals['_DISCARDJOBREQUEST']._serialized_start=2215
+  _globals['_DISCARDJOBREQUEST']._serialized_end=2275
+  _globals['_DISCARDJOBRESPONSE']._serialized_start=2277
+  _globals['_DISCARDJOBRESPONSE']._serialized_end=2355
+  _globals['_JOBSSERVICE']._serialized_start=2653
+  _globals['_JOBSSERVICE']._serialized_end=3281
 # @@protoc_insertion_point(module_scope)

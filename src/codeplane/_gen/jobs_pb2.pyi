@@ -121,7 +121,7 @@ class ListJobsResponse(_message.Message):
     def __init__(self, items: _Optional[_Iterable[_Union[Job, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class CreateJobRequest(_message.Message):
-    __slots__ = ("goal", "budget", "max_wall_time_ms", "idempotency_key", "thread_id", "changes_files", "callback_thread_id", "toolset", "model")
+    __slots__ = ("goal", "budget", "max_wall_time_ms", "idempotency_key", "thread_id", "changes_files", "callback_thread_id", "toolset", "model", "skills")
     GOAL_FIELD_NUMBER: _ClassVar[int]
     BUDGET_FIELD_NUMBER: _ClassVar[int]
     MAX_WALL_TIME_MS_FIELD_NUMBER: _ClassVar[int]
@@ -131,6 +131,7 @@ class CreateJobRequest(_message.Message):
     CALLBACK_THREAD_ID_FIELD_NUMBER: _ClassVar[int]
     TOOLSET_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     goal: str
     budget: _events_pb2.TurnBudget
     max_wall_time_ms: int
@@ -140,7 +141,8 @@ class CreateJobRequest(_message.Message):
     callback_thread_id: str
     toolset: str
     model: str
-    def __init__(self, goal: _Optional[str] = ..., budget: _Optional[_Union[_events_pb2.TurnBudget, _Mapping]] = ..., max_wall_time_ms: _Optional[int] = ..., idempotency_key: _Optional[str] = ..., thread_id: _Optional[str] = ..., changes_files: _Optional[bool] = ..., callback_thread_id: _Optional[str] = ..., toolset: _Optional[str] = ..., model: _Optional[str] = ...) -> None: ...
+    skills: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, goal: _Optional[str] = ..., budget: _Optional[_Union[_events_pb2.TurnBudget, _Mapping]] = ..., max_wall_time_ms: _Optional[int] = ..., idempotency_key: _Optional[str] = ..., thread_id: _Optional[str] = ..., changes_files: _Optional[bool] = ..., callback_thread_id: _Optional[str] = ..., toolset: _Optional[str] = ..., model: _Optional[str] = ..., skills: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class CreateJobResponse(_message.Message):
     __slots__ = ("item",)

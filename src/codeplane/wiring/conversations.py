@@ -192,6 +192,7 @@ class Conversations:
             redactor=foundation.outward,
             default_wall_time_sec=foundation.config.jobs.max_wall_time_sec,
             pass_marks=foundation.untrusted.pass_to_work,
+            skills=self.skills,
         )
         changes = JobTreeOperations(access=access, jobs=self.jobs, trees=trees, lifecycle=lifecycle)
         return jobs, changes

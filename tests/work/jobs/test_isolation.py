@@ -1,8 +1,13 @@
 """Jobs that change files do so in a work tree of their own; a person applies or discards the diff."""
 
-import asyncio
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from codeplane.kernel.errors import StorageFailed
+from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from tests.harness import git
 from tests.interaction.requirements import requirement
@@ -66,14 +71,22 @@ async def test_the_checkout_stays_as_it_is_until_the_diff_is_applied_and_undo_ta
         assert await jobs.is_rebuilt_equal()
 
 
-async def test_changes_that_were_applied_before_a_cut_are_found_again(tmp_path: Path) -> None:
+async def test_changes_that_were_applied_before_a_cut_are_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with job_repository(tmp_path, FILES, _changing_model()) as (jobs, repo, _):
-        job = await _changed(jobs)
-        applying = asyncio.ensure_future(jobs.ask("job.apply", job_id=job["job_id"]))
-        # Cut off where the change is made and nothing says yet that it was the job's.
-        jobs.opened.log.listen({"mutation.applied"}, lambda _: applying.cancel())
-        await asyncio.wait({applying})
-        assert applying.cancelled() and (repo / "shop.py").read_text() == "price = 2\n"
+        job, append = await _changed(jobs), jobs.opened.log.append
+
+        async def stop_before_record(drafts: Sequence[Draft], **options: Any) -> Any:
+            if any(draft.type == "job.tree_applied" for draft in drafts):
+                raise StorageFailed("the disk is gone")
+            return await append(drafts, **options)
+
+        monkeypatch.setattr(jobs.opened.log, "append", stop_before_record)
+        assert refused(await jobs.ask("job.apply", job_id=job["job_id"])) == "STORAGE_FAILED"
+        monkeypatch.undo()
+        # The change is made, and nothing says yet that it was the job's.
+        assert (repo / "shop.py").read_text() == "price = 2\n"
         assert (await jobs.show(job["job_id"]))["tree"] == "JOB_TREE_OPEN"
         again = result(await jobs.ask("job.apply", job_id=job["job_id"]))
         # The first one is the job's own, in its work tree.

@@ -11,6 +11,7 @@ from codeplane.kernel.page import PageRequest, Pagination
 from codeplane.kernel.plural import plural
 from codeplane.work.items.item import WorkState
 from codeplane.work.jobs.job import Job, TreeState
+from codeplane.work.skills.models import MAX_CHOSEN
 from codeplane.work.threads.models import MAX_MESSAGE_BYTES
 from codeplane.work.threads.thread import Turn
 from codeplane.work.turns.budget import TurnBudget
@@ -35,6 +36,7 @@ class CreateJobRequest(Request):
     callback_thread_id: str = Field("", max_length=100, description="a thread that its result goes to")
     toolset: str = Field("", max_length=200, description="tools it may use: toolsets and families; core by default")
     model: str = Field("", max_length=200, description="provider/model instead of the default")
+    skills: tuple[str, ...] = Field((), max_length=MAX_CHOSEN, description="skills that it is to follow, by name")
 
 
 class JobRequest(Request):

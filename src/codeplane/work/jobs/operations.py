@@ -1,6 +1,7 @@
 """The operations on jobs."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.catalogue import Catalogue
@@ -37,6 +38,7 @@ from codeplane.work.jobs.models import (
 from codeplane.work.jobs.queue import JobQueue, NewJob
 from codeplane.work.jobs.spawn_limits import SpawnLimits
 from codeplane.work.jobs.store import JobStore
+from codeplane.work.skills.library import SkillLibrary
 from codeplane.work.threads.operations import ThreadAccess
 from codeplane.work.threads.store import ThreadStore
 from codeplane.work.turns.budget import TurnBudget
@@ -101,6 +103,7 @@ class JobOperations:
         redactor: Redactor,
         default_wall_time_sec: float,
         pass_marks: PassMarks,
+        skills: SkillLibrary,
     ) -> None:
         self._queue = queue
         self._store = store
@@ -114,6 +117,7 @@ class JobOperations:
         self._redactor = redactor
         self._default_wall_time_sec = default_wall_time_sec
         self._pass_marks = pass_marks
+        self._skills = skills
 
     @operation("job.create", risk=Risk.WRITE, capability="spawn_agents", repeatable=True)
     async def create(self, call: Call, request: CreateJobRequest) -> JobView:
@@ -121,6 +125,8 @@ class JobOperations:
         outside, and its result comes back to the thread that asked. job_show says how far it is."""
         new = await self._new_job(call, request)
         if await self._queue.find(new.job_id) is None:
+            chosen = [await self._skills.choose(name) for name in dict.fromkeys(request.skills)]
+            new = replace(new, skills=tuple(chosen))
             with self._limits.admit(new.parent_id, new.job_id):
                 await self._pass_marks(call, new.job_id)
                 await self._queue.add(new)

@@ -16,6 +16,7 @@ from codeplane.work.items.item import Priority, WorkLimits
 from codeplane.work.jobs.events import JOB_CREATED, JOB_STATUS_CHANGED, job_draft
 from codeplane.work.jobs.job import KIND, Job, JobStatus
 from codeplane.work.jobs.store import JobStore
+from codeplane.work.skills.library import ChosenSkill
 from codeplane.work.threads.events import (
     CALLBACK_RECEIVED,
     MESSAGE_CREATED,
@@ -68,6 +69,7 @@ class NewJob:
     model: str = ""
     # What its calls ask about, where that is stricter than the owner's setting.
     mode: str = ""
+    skills: tuple[ChosenSkill, ...] = ()
     call_id: str | None = None
     # Names a job that no schedule or callback triggers; the same key by the same caller is the same job.
     idempotency_key: str = field(default_factory=lambda: new_id("key"))
@@ -141,6 +143,7 @@ class JobQueue:
             toolset=thread.toolset,
             model=new.model or thread.model,
             mode=new.mode or thread.mode,
+            skills=new.skills,
         )
         wall_time_ms = self._wall_time_ms(new)
         await self._engine.store.create(
@@ -218,7 +221,9 @@ class JobQueue:
     @staticmethod
     def _message(new: NewJob, message_id: str) -> JsonObject:
         role = "user" if new.trigger_type == JOB_WAKEUP else "system"
-        return {"message_id": message_id, "role": role, "content": new.goal, "metadata": {"job_id": new.job_id}}
+        skills: JsonObject = {"skills": [skill.name for skill in new.skills]} if new.skills else {}
+        metadata: JsonObject = {"job_id": new.job_id, **skills}
+        return {"message_id": message_id, "role": role, "content": new.goal, "metadata": metadata}
 
     def _turn(self, new: NewJob, message_id: str) -> JsonObject:
         return {

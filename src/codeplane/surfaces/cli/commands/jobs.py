@@ -70,6 +70,9 @@ def create(
     minutes: Annotated[float, typer.Option("--minutes", min=0, help="How long it may run; 0 is the default.")] = 0,
     toolset: Annotated[str, typer.Option("--toolset", help="Tools it may use: toolsets and families.")] = "",
     model: Annotated[str, typer.Option("--model", "-m", help="provider/model instead of the default.")] = "",
+    skill: Annotated[
+        list[str] | None, typer.Option("--skill", "-s", help="Do as this skill says; may be repeated.")
+    ] = None,
     follow: Annotated[bool, typer.Option("--watch", help="Show what it does until it ends.")] = False,
     repo: RepoOption = None,
     as_json: JsonOption = False,
@@ -82,6 +85,7 @@ def create(
         "max_wall_time_ms": int(minutes * 60_000),
         "toolset": toolset,
         "model": model,
+        "skills": list(skill or ()),
     }
     client = _running_client(resolve_workspace(repo))
     created = client.call("job.create", asked, text=True)
