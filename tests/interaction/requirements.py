@@ -1767,6 +1767,16 @@ REQUIREMENTS = (
         promise="an exploration is replayed against its commit; every difference is explained by a changed file",
     ),
     Requirement(
+        id="EXR-05",
+        source="000 §19, §20, §24, issue 22",
+        promise="explorations end well without commits, files or index, aborted, killed or out of time, and say so",
+    ),
+    Requirement(
+        id="EXR-06",
+        source="000 §2, issue 22",
+        promise="the Python client streams explorations as typed events, each once over lost connections",
+    ),
+    Requirement(
         id="MEMORY-01",
         source="003 §8.11",
         promise="what a thread remembers can be read, and written by people alone; later turns are shown it",

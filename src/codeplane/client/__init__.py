@@ -5,6 +5,7 @@ The one for asyncio is `codeplane.client.async_client.AsyncClient`, apart so tha
 
 from codeplane.client.bonjour import AnnouncedServer, find_announced
 from codeplane.client.client import Client
+from codeplane.client.explorations import ExploreCalls, ExploreEvent, ExploreStream
 from codeplane.client.jobs import Job, JobCalls, JobDiff
 from codeplane.client.log_stream import LogStream
 from codeplane.client.records import Approval, Device, Gap, Heartbeat, Item, LogEvent, PairedDevice, PairingCode, Token
@@ -19,6 +20,9 @@ __all__ = [
     "Approval",
     "Client",
     "Device",
+    "ExploreCalls",
+    "ExploreEvent",
+    "ExploreStream",
     "Gap",
     "Heartbeat",
     "Item",

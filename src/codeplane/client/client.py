@@ -12,6 +12,7 @@ from typing import Self
 from codeplane.client.bonjour import AnnouncedServer
 from codeplane.client.discovery import LocalServer
 from codeplane.client.errors import to_exception
+from codeplane.client.explorations import ExploreCalls
 from codeplane.client.jobs import JobCalls
 from codeplane.client.log_stream import LogStream
 from codeplane.client.records import (
@@ -334,6 +335,11 @@ class Client:
     def jobs(self) -> JobCalls:
         """The calls on jobs."""
         return JobCalls(partial(self._call_method, "JobsService"))
+
+    @property
+    def explorations(self) -> ExploreCalls:
+        """The calls on explorations, and their streams."""
+        return ExploreCalls(self.call, self._wire, self._reconnection)
 
     @property
     def schedules(self) -> ScheduleCalls:
