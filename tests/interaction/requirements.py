@@ -52,6 +52,11 @@ REQUIREMENTS = (
         promise="a client of Codex's protocol that is cut off goes on after its cursor: 0 missed, 0 twice",
     ),
     Requirement(
+        id="CDX-06",
+        source="issue 22",
+        promise="what is said over Codex's protocol fits the schema that Codex of the pinned version writes",
+    ),
+    Requirement(
         id="CLIENT-01",
         source="issue 22",
         promise="the Python client finds its server by the repository, and its streams of events and hits resume",

@@ -10,7 +10,7 @@ from typing import cast
 from codeplane.kernel.actor import Answer, Caller
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import CodePlaneError, Internal
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.operation import Result
 from codeplane.surfaces.app_server.approval_requests import answer_of, ends_turn, request_of
@@ -72,7 +72,7 @@ class Subscription:
 
     def start(self, *first: Note) -> None:
         """Begin to follow, with notifications of what has been done already."""
-        self._task = asyncio.ensure_future(self._follow(first))
+        self._task = asyncio.ensure_future(self._run(first))
 
     async def stop(self) -> None:
         """Follow no longer; questions stay for others to answer."""
@@ -87,6 +87,14 @@ class Subscription:
     async def settle(self) -> None:
         """Tell of the end of a turn that a message was to go on with which was refused."""
         await self._tell(self.fold.settle(), self.fold.last_sequence)
+
+    async def _run(self, first: tuple[Note, ...]) -> None:
+        try:
+            await self._follow(first)
+        except Exception as error:
+            # A client that waits for a turn has to learn that it will hear no more of it.
+            await self._end(Internal(f"following the thread failed: {type(error).__name__}"))
+            raise
 
     async def _follow(self, first: tuple[Note, ...]) -> None:
         async with self.answering:
@@ -142,7 +150,8 @@ class Subscription:
             except (RpcError, ConnectionGone):
                 return None
             wants_end = ends_turn(result)
-            self._asked[action.action_id].is_answered = True
+            if (asked := self._asked.get(action.action_id)) is not None:
+                asked.is_answered = True
             return answer_of(method, result)
 
         caller = replace(self._caller, ask=ask)
@@ -153,7 +162,8 @@ class Subscription:
             await self._conveyor.call("turn.cancel", cancel, self._caller)
 
     def _note_sent(self, action_id: str, request_id: RequestId) -> None:
-        self._asked[action_id].request_id = request_id
+        if (asked := self._asked.get(action_id)) is not None:
+            asked.request_id = request_id
 
     async def _resolve_settled(self) -> None:
         """Withdraw the questions that were decided, here or elsewhere."""
