@@ -65,6 +65,21 @@ def test_an_allowed_client_answers_about_a_file_change(
     assert f"by client:{NAME}" in cpl("approvals", "--all", "-n", "1", "--repo", str(served.repo)).stdout
 
 
+def test_a_client_can_have_every_change_asked_about(tmp_path: Path) -> None:
+    with assistant(tmp_path) as served, wire(served.server) as client:
+        thread = client.start_thread()
+        client.start_turn(thread, EDIT)
+        client.until("turn/completed")
+        assert (served.repo / "notes.txt").read_text() == "start\nmore\n"
+        started = client.result("thread/start", {"approvalPolicy": "untrusted"})
+        assert started["approvalPolicy"] == "untrusted" and isinstance(started["thread"], dict)
+        again = EDIT.replace("start", "more").replace("moremore", "more")
+        client.start_turn(str(started["thread"]["id"]), again)
+        assert served.decide(approve=False)["tool"] == "write_files"
+        resumed = client.result("thread/resume", {"threadId": started["thread"]["id"]})
+        assert resumed["approvalPolicy"] == "untrusted"
+
+
 def test_a_client_that_accepts_everything_is_neither_asked_nor_believed(served: Assistant) -> None:
     """The SDK does so by default."""
     person = Person("accept")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from codex_cli_bin import bundled_codex_path
-from jsonschema import Draft7Validator
+from codex_cli_bin import bundled_codex_path  # type: ignore[import-untyped]  # it has no types
+from jsonschema import Draft7Validator  # type: ignore[import-untyped]  # it has no types
 
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.app_server.connection import PROTOCOL_VERSION

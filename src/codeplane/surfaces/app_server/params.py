@@ -22,6 +22,8 @@ _TAKEN_INPUTS = ("text", "mention", "skill")
 _MAX_SHOWN = 100
 # What holds on every thread, whatever a client asks for; its rules and its sandbox are the owner's.
 APPROVAL_POLICY, REVIEWER, SANDBOX = "on-request", "user", "workspace-write"
+# The one policy that asks more than the owner's rules do, and the mode of a thread that it is.
+STRICT_POLICY, STRICT_MODE = "untrusted", "always"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,16 @@ def optional_text(params: JsonObject, name: str) -> str:
     return text_param(params, name) if params.get(name) not in (None, "") else ""
 
 
+def approval_policy(mode: str) -> str:
+    """Return the approval policy that a thread's mode comes to."""
+    return STRICT_POLICY if mode == STRICT_MODE else APPROVAL_POLICY
+
+
+def wanted_mode(params: JsonObject) -> str:
+    """Return the mode that a client asks for; it can only have more asked about, never less."""
+    return STRICT_MODE if params.get("approvalPolicy") == STRICT_POLICY else ""
+
+
 def check_params(params: JsonObject, root: Path) -> list[str]:
     """Refuse what cannot be done here, and return what is asked for but does not hold, as warnings."""
     for name, hint in _REFUSED.items():
@@ -62,7 +74,7 @@ def check_params(params: JsonObject, root: Path) -> list[str]:
     warnings = [
         f"{name} {str(value)[:_MAX_SHOWN]!r} does not hold here: it stays {holds[name]!r}, by the owner's rules"
         for name, value in asked.items()
-        if value not in (None, holds[name])
+        if value not in (None, holds[name], STRICT_POLICY)
     ]
     return [
         *warnings,

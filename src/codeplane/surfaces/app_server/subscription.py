@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
@@ -22,6 +22,7 @@ from codeplane.surfaces.json_rpc.peer import ConnectionGone, Peer
 
 _HEARTBEAT_SEC = 60
 _MAX_ASKED = 32
+_CATCH_UP_SEC = 10.0
 
 Items = AsyncGenerator[Result | Outcome, None]
 
@@ -69,6 +70,7 @@ class Subscription:
         self._muted = muted
         self._asked: dict[str, _Asked] = {}
         self._task: asyncio.Task[None] | None = None
+        self._moved = asyncio.Event()
 
     def start(self, *first: Note) -> None:
         """Begin to follow, with notifications of what has been done already."""
@@ -83,6 +85,14 @@ class Subscription:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
+
+    async def catch_up(self, sequence: int) -> None:
+        """Return when a sequence has been taken, or it takes too long: then what is known stays older."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CATCH_UP_SEC):
+                while self.fold.last_sequence < sequence:
+                    self._moved.clear()
+                    await self._moved.wait()
 
     async def settle(self) -> None:
         """Tell of the end of a turn that a message was to go on with which was refused."""
@@ -115,6 +125,7 @@ class Subscription:
                         await self._tell(self.fold.take(event), self.fold.last_sequence)
                         await self._resolve_settled()
                         self._ask_about_pending()
+                    self._moved.set()
 
     async def _tell(self, notes: "list[Note] | tuple[Note, ...]", sequence: int) -> None:
         for number, note in enumerate(notes, 1):

@@ -3,7 +3,7 @@
 from codeplane import __version__
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.app_server.folded_turn import milliseconds
-from codeplane.surfaces.app_server.params import APPROVAL_POLICY, REVIEWER
+from codeplane.surfaces.app_server.params import REVIEWER, approval_policy
 
 PROVIDER = "codeplane"
 # The name of what answers where no model is configured.
@@ -55,7 +55,7 @@ def thread_json(
     }
 
 
-def started_json(thread: JsonObject, *, model: str, cwd: str) -> JsonObject:
+def started_json(thread: JsonObject, *, model: str, mode: str, cwd: str) -> JsonObject:
     """Return the answer to what opens a thread: the thread and the settings that hold in it."""
     sandbox: JsonObject = {
         "type": "workspaceWrite",
@@ -69,7 +69,7 @@ def started_json(thread: JsonObject, *, model: str, cwd: str) -> JsonObject:
         "model": model,
         "modelProvider": model.partition("/")[0] or PROVIDER,
         "cwd": cwd,
-        "approvalPolicy": APPROVAL_POLICY,
+        "approvalPolicy": approval_policy(mode),
         "approvalsReviewer": REVIEWER,
         "sandbox": sandbox,
         "serviceTier": None,

@@ -9,7 +9,7 @@ from codeplane.surfaces.app_server.folded_turn import FoldedTurn, Note
 from codeplane.surfaces.app_server.history import Window
 from codeplane.surfaces.app_server.items import Item
 from codeplane.surfaces.app_server.pages import PageRequest, page_of
-from codeplane.surfaces.app_server.params import check_params, choose_model, optional_text, text_param
+from codeplane.surfaces.app_server.params import check_params, choose_model, optional_text, text_param, wanted_mode
 from codeplane.surfaces.app_server.subscription import Position
 from codeplane.surfaces.app_server.thread_fold import ThreadFold
 from codeplane.surfaces.app_server.thread_json import (
@@ -61,6 +61,7 @@ class ThreadMethods:
         warnings = check_params(params, self._connection.root)
         model, shown = await self._model(params)
         view = await self._call("thread.create", {"toolset": _TOOLSET, "model": model})
+        view = await self._configure(view, mode=wanted_mode(params))
         fold = ThreadFold(str(view["thread_id"]), cwd=self._cwd)
         fold.last_sequence = int(str(view["last_sequence"]))
         return await self._open(view, fold, model=shown, warnings=warnings)
@@ -68,9 +69,9 @@ class ThreadMethods:
     async def resume(self, params: JsonObject) -> JsonObject:
         """Follow a thread from now on, or from the cursor that the client saw last."""
         warnings = check_params(params, self._connection.root)
-        if optional_text(params, "model"):
-            raise InvalidArgument("`model` of a thread stays what it is", hint="give turn/start a model")
+        model, _ = await self._model(params)
         view = await self._view(text_param(params, "threadId"))
+        view = await self._configure(view, mode=wanted_mode(params), model=model)
         thread_id = str(view["thread_id"])
         seen = _position(optional_text(params, "cursor"))
         if seen is not None and seen.sequence > int(str(view["last_sequence"])):
@@ -95,10 +96,12 @@ class ThreadMethods:
             "model": model,
         }
         view = await self._call("thread.fork", asked)
+        view = {**view, **await self._configure(view, mode=wanted_mode(params))}
         if left := int(str(view["left_out"])):
             warnings.append(f"{left} older messages are not in the fork")
         window = await self._history.window(str(view["thread_id"]))
         turns, older = await self._turns(window, params)
+        shown = str(view["model"] or "") or shown
         return await self._open(view, window.fold, model=shown, warnings=warnings, turns=turns, older=older)
 
     async def read(self, params: JsonObject) -> JsonObject:
@@ -200,7 +203,12 @@ class ThreadMethods:
         if turns is None:
             notes.insert(0, Note(method="thread/started", params={"thread": {**thread, "model": model}}))
         await self._connection.follow(fold, *notes, seen=seen)
-        return started_json(thread, model=model, cwd=self._cwd)
+        return started_json(thread, model=model, mode=str(view["mode"]), cwd=self._cwd)
+
+    async def _configure(self, view: JsonObject, *, mode: str = "", model: str = "") -> JsonObject:
+        """Give a thread a stricter mode or another model, where that is asked for, and return it."""
+        chosen: JsonObject = {**({"mode": mode} if mode else {}), **({"model": model} if model else {})}
+        return await self._call("thread.configure", {"thread_id": view["thread_id"], **chosen}) if chosen else view
 
     async def _turns(self, window: Window, params: JsonObject) -> tuple[list[JsonValue], str | None]:
         if params.get("excludeTurns"):

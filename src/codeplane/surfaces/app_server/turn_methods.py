@@ -13,6 +13,7 @@ from codeplane.surfaces.app_server.params import (
     reasoning_visibility,
     text_param,
     turn_input,
+    wanted_mode,
 )
 from codeplane.surfaces.app_server.subscription import Subscription
 from codeplane.surfaces.app_server.thread_fold import STEER
@@ -41,8 +42,8 @@ class TurnMethods:
             "skills": list(given.skills),
             "client_message_id": optional_text(params, "clientUserMessageId") or new_id("cmsg"),
             "reasoning_visibility": reasoning_visibility(params),
-            "model": await self._model(params),
         }
+        await self._configure(subscription.fold.thread_id, params)
         async with subscription.answering:
             sent = await self._call("turn.send", asked)
         turn_id = str(sent["turn_id"])
@@ -54,7 +55,7 @@ class TurnMethods:
     async def steer(self, params: JsonObject) -> JsonObject:
         """Say more to the turn that runs: it goes on with that after its current tool."""
         subscription, given = await self._followed(params), turn_input(params)
-        turn = self._expect_active(subscription, text_param(params, "expectedTurnId"))
+        turn = await self._expect_active(subscription, text_param(params, "expectedTurnId"))
         message_id = optional_text(params, "clientUserMessageId") or new_id("cmsg")
         asked: JsonObject = {
             "thread_id": subscription.fold.thread_id,
@@ -74,7 +75,7 @@ class TurnMethods:
     async def interrupt(self, params: JsonObject) -> JsonObject:
         """End the turn that runs, at once."""
         subscription = await self._followed(params)
-        turn = self._expect_active(subscription, text_param(params, "turnId"))
+        turn = await self._expect_active(subscription, text_param(params, "turnId"))
         await self._call("turn.cancel", {"turn_id": turn.newest, "reason": "interrupted by its client"})
         return {}
 
@@ -86,8 +87,10 @@ class TurnMethods:
         window = await self._connection.history.window(thread_id)
         return await self._connection.follow(window.fold)
 
-    def _expect_active(self, subscription: Subscription, turn_id: str) -> FoldedTurn:
+    async def _expect_active(self, subscription: Subscription, turn_id: str) -> FoldedTurn:
         """Return the turn that runs if it is the one that is expected; the error says which one it is."""
+        # A client that has just started a turn knows of it before it was notified.
+        await subscription.catch_up(await self._connection.history.head(subscription.fold.thread_id))
         active = subscription.fold.active
         if active is not None and active.turn_id == turn_id:
             return active
@@ -98,6 +101,13 @@ class TurnMethods:
             f"expected active turn id `{shown}` but found `{active.turn_id}`",
             ThreadBusy(f"{active.turn_id} runs", details={"turn_id": active.turn_id}),
         )
+
+    async def _configure(self, thread_id: str, params: JsonObject) -> None:
+        """Take over what is to hold for this turn and later ones."""
+        model, mode = await self._model(params), wanted_mode(params)
+        chosen: JsonObject = {**({"mode": mode} if mode else {}), **({"model": model} if model else {})}
+        if chosen:
+            await self._call("thread.configure", {"thread_id": thread_id, **chosen})
 
     async def _model(self, params: JsonObject) -> str:
         asked = optional_text(params, "model")
