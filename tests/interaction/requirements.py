@@ -1891,6 +1891,21 @@ REQUIREMENTS = (
         source="issue 22, decision 18",
         promise="a permission request is an approval: asked in clients the owner allowed, decided once, anywhere",
     ),
+    Requirement(
+        id="LSP-06",
+        source="issue 23",
+        promise="folds, selections, syntax errors and kinds of names of a file are answered, over open documents too",
+    ),
+    Requirement(
+        id="LSP-07",
+        source="design §14",
+        promise="a rename is applied by the editor or by the journal, never by both; uncertain places are confirmed",
+    ),
+    Requirement(
+        id="LSP-08",
+        source="001 §3.2, §9",
+        promise="editors ask questions, run tasks with progress and answer approvals, as agents of the owner",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -41,6 +41,7 @@ from codeplane.query.overview.map_repo import MapOperations
 from codeplane.query.read.list_dir import ListOperations
 from codeplane.query.read.read_files import ReadOperations
 from codeplane.query.search.search import SearchOperations
+from codeplane.query.syntax.operations import SyntaxOperations
 from codeplane.query.task_context.context_for import TaskContextOperations
 from codeplane.query.task_context.related_tests import RelatedTests
 from codeplane.refactor.decisions.table import DecisionTable
@@ -169,6 +170,7 @@ def build_repository(
             TaskContextOperations(root=root, knowledge=knowledge, history=history),
             FactOperations(root=root, knowledge=knowledge),
             NavigationOperations(root=root, knowledge=knowledge),
+            SyntaxOperations(root=root, knowledge=knowledge),
             *read_operations(
                 root=root,
                 environment=environment,

@@ -19,6 +19,11 @@ class SyntaxTrees:
 
     def node(self, path: str, start: int, end: int) -> tree_sitter.Node | None:
         """Return the smallest node around a span of a file."""
+        root = self.root(path)
+        return root.descendant_for_byte_range(start, end) if root is not None else None
+
+    def root(self, path: str) -> tree_sitter.Node | None:
+        """Return the root of a file's tree; None for a file without facts."""
         facts = self._world.facts(path)
         if facts is None:
             return None
@@ -28,7 +33,7 @@ class SyntaxTrees:
             if language.embedded:
                 text = _mask_except(text, language.embedded)
             tree = self._trees[path] = self.parse(language, text)
-        return tree.root_node.descendant_for_byte_range(start, end)
+        return tree.root_node
 
     def parse(self, language: Language, text: bytes) -> tree_sitter.Tree:
         """Return the tree of a text."""

@@ -1,14 +1,16 @@
 """The `symbol.` operations: what a name at a place means, its file's outline, and who refers to it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.index.files.paths import canonical, path_text
 from codeplane.kernel.call import Call
+from codeplane.kernel.errors import NotFound
 from codeplane.kernel.operation import Risk, operation
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.navigation.looking import Look, Looking, must_have_facts
+from codeplane.query.navigation.positions import Positions
 from codeplane.query.navigation.records import (
     OutlineEntry,
     ReferenceBatch,
@@ -16,10 +18,17 @@ from codeplane.query.navigation.records import (
     SymbolList,
     SymbolOutline,
     SymbolPlace,
+    TextColumns,
 )
 from codeplane.query.navigation.reference_stream import ReferenceStream
 from codeplane.query.navigation.related_symbols import implementations, types
-from codeplane.query.navigation.requests import FindRequest, OutlineRequest, ReferencesAtRequest, SymbolAtRequest
+from codeplane.query.navigation.requests import (
+    ColumnsRequest,
+    FindRequest,
+    OutlineRequest,
+    ReferencesAtRequest,
+    SymbolAtRequest,
+)
 from codeplane.query.navigation.symbol_finder import NameTables, find_symbols
 from codeplane.query.navigation.symbol_lookup import MAX_PLACES, NameAt, SymbolLookup, outside_source
 from codeplane.query.signature import signature
@@ -69,6 +78,17 @@ class NavigationOperations:
 
         return await self._looking.answer_from_disk(request.columns, look)
 
+    @operation("text.columns", risk=Risk.READ)
+    async def columns(self, call: Call, request: ColumnsRequest) -> TextColumns:
+        """The columns of places as another program counts them, such as in UTF-16 for editors."""
+        paths = {place.path: canonical(place.path, root=self._root) for place in request.places}
+
+        def look(lookup: SymbolLookup) -> Look[TextColumns]:
+            answer = TextColumns(columns=_columns(lookup, paths, request), epoch=0, commit=None)
+            return Look(answer=answer, paths=frozenset(paths.values()))
+
+        return await self._looking.answer_from_disk(request.columns, look)
+
     @operation("symbol.references", risk=Risk.READ, timeout_sec=_STREAM_SEC)
     async def references(self, call: Call, request: ReferencesAtRequest) -> AsyncIterator[ReferenceBatch]:
         """Every place that refers to the name at path, line and column, or may, as they are found, with certainty;
@@ -78,6 +98,23 @@ class NavigationOperations:
             stream = ReferenceStream(session.lookup, self._store, path, request)
             async for batch in stream.batches(session):
                 yield batch
+
+
+def _columns(lookup: SymbolLookup, paths: Mapping[str, str], request: ColumnsRequest) -> tuple[int, ...]:
+    characters: dict[str, Positions] = {}
+    found: list[int] = []
+    for place in request.places:
+        path = paths[place.path]
+        if path not in lookup.world.snapshot.files:
+            raise NotFound(f"{path_text(path)!r} is not indexed", hint="list_dir shows what is")
+        positions = characters.get(path)
+        if positions is None:
+            positions = characters[path] = Positions(lookup.world.text(path))
+        offset = positions.offset(place.line, place.column)
+        if offset is None:
+            raise NotFound(f"{path_text(path)} has no line {place.line}", hint="lines count from 1")
+        found.append(lookup.positions(path).place(offset)[1])
+    return tuple(found)
 
 
 def _symbol_at(lookup: SymbolLookup, path: str, request: SymbolAtRequest) -> SymbolAt:

@@ -158,3 +158,9 @@ class SymbolList(Answered):
     def text(self) -> str:
         lines = [symbol.text() for symbol in self.symbols] or ["nothing found"]
         return "\n".join([*lines, *([self.cut] if self.cut else []), self.caveats()])
+
+
+class TextColumns(Answered):
+    """The same columns counted otherwise, in the order asked."""
+
+    columns: tuple[int, ...] = ()

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from codeplane.kernel.ids import digest
@@ -67,3 +67,20 @@ class FindRequest(WorkspaceRequest):
     query: str = Field(min_length=1, max_length=500)
     limit: int = Field(50, ge=1, le=500)
     columns: SkipJsonSchema[Unit] = Field("characters", description="what columns count")
+
+
+class FileColumn(BaseModel):
+    """A column of a file's line, in characters."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str = Field(min_length=1, max_length=4096)
+    line: int = Field(ge=1, le=2**31)
+    column: int = Field(ge=1, le=2**31)
+
+
+class ColumnsRequest(WorkspaceRequest):
+    """Columns in characters, and what they are to be counted in."""
+
+    places: tuple[FileColumn, ...] = Field(min_length=1, max_length=50_000)
+    columns: Unit = Field(description="what columns count")

@@ -24,6 +24,8 @@ class ClientFeatures:
     approves_tools: bool
     folds_lines_only: bool
     refreshes: frozenset[str]
+    lists_possible: bool
+    """Whether references list places that only may be meant; else their number is told."""
 
     @classmethod
     def of(cls, params: JsonObject) -> "ClientFeatures":
@@ -48,6 +50,7 @@ class ClientFeatures:
                 for kind in ("codeLens", "semanticTokens", "diagnostics")
                 if _object(workspace.get(kind)).get("refreshSupport") is True
             ),
+            lists_possible=_object(params.get("initializationOptions")).get("possibleReferences") is True,
         )
 
 

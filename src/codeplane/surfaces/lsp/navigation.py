@@ -113,14 +113,18 @@ class Navigation:
         write = write or _location
         arguments = {**position_of(params), "declaration": declaration, "only_file": only_file}
         try:
-            total = 0
+            total = left_out = 0
             async for part in self._editor.ask_all("symbol.references", place, arguments):
                 listed = [write(self._editor, place.workspace, each) for each in _items(part, "places")]
                 kept: list[JsonValue] = [each for each in listed if each is not None]
                 total += len(kept)
                 if kept:
                     yield kept
+                left_out += len(listed) - len(kept) if write is _location else 0
                 if part["done"]:
+                    if left_out:
+                        more = f"{left_out} further places may refer to it: possibleReferences lists them"
+                        part = {**part, "cut": "; ".join(filter(None, (str(part.get("cut") or ""), more)))}
                     if not total and part.get("partial"):
                         raise RpcError(REQUEST_FAILED, f"{of}: nothing found yet, {part['partial']}")
                     await self._editor.flag(part, of)
@@ -129,6 +133,8 @@ class Navigation:
 
 
 def _location(editor: Editor, workspace: str, place: JsonObject) -> JsonValue:
+    if place["tier"] not in _SURE and not editor.features.lists_possible:
+        return None
     return {"uri": editor.folders.uri(workspace, str(place["path"])), "range": _name_range(place)}
 
 

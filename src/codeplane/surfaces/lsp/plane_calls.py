@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
-from codeplane.kernel.actor import Caller, ProgressSink
+from codeplane.kernel.actor import AskPerson, Caller, ProgressSink
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
@@ -18,11 +18,18 @@ class PlaneCalls:
         self.caller = caller
 
     async def call(
-        self, name: str, arguments: Mapping[str, object], *, on_progress: ProgressSink | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        on_progress: ProgressSink | None = None,
+        ask: AskPerson | None = None,
     ) -> JsonObject:
-        """Return the result of an operation."""
+        """Return the result of an operation; `ask` shows its caller's person a question."""
         request = self._conveyor.catalogue.get(name).request.model_validate(arguments)
-        caller = replace(self.caller, on_progress=on_progress) if on_progress is not None else self.caller
+        caller = self.caller
+        if on_progress is not None or ask is not None:
+            caller = replace(caller, on_progress=on_progress, ask=ask or caller.ask)
         outcome = await self._conveyor.call(name, request, caller)
         if outcome.error is not None:
             raise outcome.error

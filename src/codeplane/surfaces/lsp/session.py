@@ -19,11 +19,19 @@ from codeplane.surfaces.json_rpc.message import (
 )
 from codeplane.surfaces.json_rpc.peer import Peer
 from codeplane.surfaces.json_rpc.socket import Connection
+from codeplane.surfaces.lsp.approvals import asker
+from codeplane.surfaces.lsp.assistant import Assistant
 from codeplane.surfaces.lsp.client_features import ClientFeatures
+from codeplane.surfaces.lsp.commands import COMMANDS, Commands
+from codeplane.surfaces.lsp.diagnostics import Diagnostics
+from codeplane.surfaces.lsp.documents import Document
 from codeplane.surfaces.lsp.editor import REQUEST_FAILED, Editor, uri_of
 from codeplane.surfaces.lsp.folders import Folder, Folders
+from codeplane.surfaces.lsp.lenses import Lenses
 from codeplane.surfaces.lsp.navigation import Navigation
 from codeplane.surfaces.lsp.plane_calls import PlaneCalls
+from codeplane.surfaces.lsp.rename import Rename
+from codeplane.surfaces.lsp.structure import TOKEN_MODIFIERS, TOKEN_TYPES, Structure
 from codeplane.surfaces.lsp.symbols import Symbols
 from codeplane.surfaces.lsp.text import BadEdit
 
@@ -45,6 +53,8 @@ class LspSession:
         self._editor: Editor | None = None
         self._methods: Mapping[str, Method] = {}
         self._is_shut_down = False
+        self._diagnostics: Diagnostics | None = None
+        self._assistant: Assistant | None = None
 
     async def handle_request(self, request: Request) -> JsonValue:
         """Answer a request."""
@@ -75,11 +85,13 @@ class LspSession:
         elif editor is None:
             return
         elif notification.method == "textDocument/didOpen":
-            self._open(editor, params)
+            self._look_soon(self._open(editor, params))
         elif notification.method == "textDocument/didChange":
             await self._change(editor, params)
         elif notification.method == "textDocument/didClose":
             editor.documents.close(uri_of(params))
+            if self._diagnostics is not None:
+                await self._diagnostics.clear(uri_of(params))
         elif notification.method == "workspace/didChangeWorkspaceFolders":
             await self._find_folders(editor, params)
 
@@ -89,7 +101,11 @@ class LspSession:
         return RpcError(code, f"{error.name}: {error.message}\nhint: {error.hint}", data=error.to_wire())
 
     async def end(self) -> None:
-        """Nothing outlives the connection."""
+        """End what was looked at; tasks go on, and `cpl work` shows them."""
+        if self._diagnostics is not None:
+            await self._diagnostics.end()
+        if self._assistant is not None:
+            await self._assistant.end()
 
     async def _initialize(self, params: JsonObject) -> JsonObject:
         if self._editor is not None:
@@ -101,6 +117,7 @@ class LspSession:
             client=features.name,
             token=self._connection.token,
             client_secret=self._connection.client_secret,
+            ask=asker(self._peer, {"tool": "", "parameters": {}}) if features.approves_tools else None,
         )
         editor = Editor(
             peer=self._peer,
@@ -108,8 +125,24 @@ class LspSession:
             features=features,
             folders=Folders([Folder(root=self._root, workspace="")]),
         )
-        navigation, symbols = Navigation(editor), Symbols(editor)
+        navigation, symbols, structure = Navigation(editor), Symbols(editor), Structure(editor)
+        renames, lenses = Rename(editor), Lenses(editor)
+        self._diagnostics = diagnostics = Diagnostics(editor)
+        commands = Commands(editor, diagnostics)
+        self._assistant = assistant = Assistant(editor)
         self._methods = {
+            "textDocument/foldingRange": structure.folding_ranges,
+            "textDocument/selectionRange": structure.selection_ranges,
+            "textDocument/semanticTokens/full": structure.semantic_tokens,
+            "textDocument/prepareRename": renames.prepare,
+            "textDocument/rename": renames.rename,
+            "textDocument/codeAction": commands.actions,
+            "workspace/executeCommand": commands.execute,
+            "textDocument/codeLens": lenses.lenses,
+            "codeLens/resolve": lenses.resolve,
+            "codeplane/ask": assistant.ask,
+            "codeplane/executeTask": assistant.execute_task,
+            "codeplane/cancelTask": assistant.cancel_task,
             "textDocument/definition": navigation.definition,
             "textDocument/declaration": navigation.declaration,
             "textDocument/typeDefinition": navigation.type_definition,
@@ -148,7 +181,11 @@ class LspSession:
                 note = f"{uri} is no workspace of this CodePlane: cpl call workspace.attach path=… adds it"
                 await self._peer.notify("window/showMessage", {"type": _WARNING, "message": note})
 
-    def _open(self, editor: Editor, params: JsonObject) -> None:
+    def _look_soon(self, document: Document | None) -> None:
+        if document is not None and self._diagnostics is not None:
+            self._diagnostics.look_soon(document)
+
+    def _open(self, editor: Editor, params: JsonObject) -> Document:
         document = params.get("textDocument")
         text = document.get("text") if isinstance(document, dict) else None
         version = document.get("version") if isinstance(document, dict) else None
@@ -157,7 +194,7 @@ class LspSession:
         uri = uri_of(params)
         place = editor.folders.place(uri)
         path, workspace = (place.path, place.workspace) if place is not None else (None, "")
-        editor.documents.open(uri, path, workspace, version if isinstance(version, int) else 0, text)
+        return editor.documents.open(uri, path, workspace, version if isinstance(version, int) else 0, text)
 
     async def _change(self, editor: Editor, params: JsonObject) -> None:
         uri, changes = uri_of(params), params.get("contentChanges")
@@ -166,7 +203,8 @@ class LspSession:
         try:
             if not isinstance(changes, list):
                 raise BadEdit("`contentChanges` has to be a list")
-            editor.documents.change(uri, version if isinstance(version, int) else 0, changes, editor.features.encoding)
+            number = version if isinstance(version, int) else 0
+            self._look_soon(editor.documents.change(uri, number, changes, editor.features.encoding))
         except BadEdit as error:
             # Its text is not known any more: better none than a wrong one.
             editor.documents.close(uri)
@@ -187,11 +225,23 @@ def _capabilities(features: ClientFeatures) -> JsonObject:
         "hoverProvider": True,
         "documentSymbolProvider": True,
         "workspaceSymbolProvider": True,
+        "foldingRangeProvider": True,
+        "selectionRangeProvider": True,
+        "renameProvider": {"prepareProvider": True},
+        "codeActionProvider": {"codeActionKinds": ["refactor", "refactor.move", "refactor.rewrite", "source"]},
+        "executeCommandProvider": {"commands": list(COMMANDS)},
+        "codeLensProvider": {"resolveProvider": True},
+        "semanticTokensProvider": {
+            "legend": {"tokenTypes": list(TOKEN_TYPES), "tokenModifiers": list(TOKEN_MODIFIERS)},
+            "full": True,
+        },
         "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
         "experimental": {
             "codeplane": {
                 "version": __version__,
-                "notifications": ["$/codeplane/partial", "$/codeplane/unknown"],
+                "methods": ["codeplane/ask", "codeplane/executeTask", "codeplane/cancelTask"],
+                "notifications": ["$/codeplane/partial", "$/codeplane/unknown", "$/codeplane/taskProgress"],
+                "asks": ["codeplane/approveTool"],
             }
         },
     }

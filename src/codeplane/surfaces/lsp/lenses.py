@@ -1,0 +1,61 @@
+"""How often definitions are referred to, above each of them."""
+
+from codeplane.kernel.errors import NotFound
+from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.surfaces.json_rpc.message import INVALID_PARAMS, RpcError
+from codeplane.surfaces.lsp.editor import Editor, range_of
+from codeplane.surfaces.lsp.folders import FilePlace
+
+_SHOWN = frozenset({"class", "function", "method", "interface", "struct", "trait", "enum", "constructor"})
+_MAX_LENSES = 500
+_MAX_COUNTED = 2_000
+_SURE = ("PROVEN", "STRONG")
+
+
+class Lenses:
+    """Shows a lens for each definition, and counts when the client looks at it."""
+
+    def __init__(self, editor: Editor) -> None:
+        self._editor = editor
+
+    async def lenses(self, params: JsonObject) -> JsonValue:
+        """Return a lens without a count for each definition of a file."""
+        place = self._editor.place(params)
+        if place is None:
+            return []
+        try:
+            answer = await self._editor.ask("symbol.outline", place, {"detail": False}, of="codeLens")
+        except NotFound:
+            return []
+        entries = answer["entries"]
+        found: list[JsonValue] = []
+        for entry in entries if isinstance(entries, list) else ():
+            assert isinstance(entry, dict) and isinstance(entry["name_span"], dict), "an entry has a span"
+            if entry["kind"] in _SHOWN and len(found) < _MAX_LENSES:
+                data: JsonObject = {"workspace": place.workspace, "path": place.path, "span": entry["name_span"]}
+                found.append({"range": range_of(entry["name_span"]), "data": data})
+        return found
+
+    async def resolve(self, lens: JsonObject) -> JsonValue:
+        """Return a lens with the number of its references, by certainty."""
+        data = lens.get("data")
+        span = data.get("span") if isinstance(data, dict) else None
+        if not isinstance(data, dict) or not isinstance(span, dict):
+            raise RpcError(INVALID_PARAMS, "the lens has lost its data")
+        place = FilePlace(workspace=str(data.get("workspace", "")), path=str(data.get("path", "")))
+        arguments = {"line": span.get("line"), "column": span.get("column"), "declaration": False}
+        sure = possible = 0
+        more = ""
+        async for part in self._editor.ask_all("symbol.references", place, arguments):
+            listed = part["places"]
+            for each in listed if isinstance(listed, list | tuple) else ():
+                assert isinstance(each, dict), "a place is an object"
+                sure += each["tier"] in _SURE
+                possible += each["tier"] not in _SURE
+            if sure + possible > _MAX_COUNTED and not part["done"]:
+                more = "+"
+                break
+            more = more or ("+" if part.get("cut") or part.get("partial") else "")
+        noun = "reference" if sure == 1 and not more else "references"
+        title = f"{sure}{more} {noun}" + (f", {possible}{more} possible" if possible else "")
+        return {**lens, "command": {"title": title, "command": ""}}
