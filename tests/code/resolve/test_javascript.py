@@ -511,3 +511,63 @@ def test_what_an_inferred_type_extends_is_a_reference(tmp_path: Path) -> None:
         "use.ts:2:43": "STRONG",
         "use.ts:3:44": "STRONG",
     }
+
+
+BUILDER = """export interface Base { check(): this; describe(text: string): this }
+export interface Text extends Base { min(size: number): this; size(): Size }
+export class Size { grow(by: number): Size { return this; } get next(): Size { return this; } }
+export function text(): Text;
+export function text(size: number): Text;
+export function text(size = 0): Text { return make(size); }
+export const size = (text: string): Size => new Size();
+export function any<T>(value: T): T { return value; }
+export function either(): Text | Size { return text(); }
+export class Maker { static create = (size?: number): Size => new Size(); }
+const copied = Maker.create;
+export let moved = Maker.create;
+export { copied as copy };
+"""
+
+
+@requirement("RES-02")
+def test_calls_give_what_functions_write_behind_their_parameters(tmp_path: Path) -> None:
+    files = {
+        "make.ts": BUILDER,
+        "use.ts": (
+            "import * as m from './make';\n"
+            "import { size, text } from './make';\n"
+            "text().min(1).min(2).check().min(3);\n"
+            "const short = m.text('()')\n  .describe('a')\n  .min(4);\nshort.min(5);\n"
+            "text().size().grow(1).next.grow(2);\n"
+            "const made = size('a');\nmade.grow(3);\n"
+            "let kept = size('a') || other;\nkept.grow(4);\n"
+            "m.any(made).grow(5);\nm.either().grow(6);\n"
+            "const both = size('a')\n  ?? other;\nboth.grow(7);\n"
+            "import { copy, moved } from './make';\ncopy().grow(8);\nmoved().grow(9);\n"
+        ),
+    }
+    with written(tmp_path / "repo", files) as repo:
+        strong = {place for place, tier in repo.uses("Text.min").items() if tier == "STRONG"}
+        assert strong == {"use.ts:3:8", "use.ts:3:15", "use.ts:3:30", "use.ts:6:4", "use.ts:7:7"}
+        grown = repo.uses("Size.grow")
+        strong = {place for place, tier in grown.items() if tier == "STRONG"}
+        assert strong == {"use.ts:8:15", "use.ts:8:28", "use.ts:10:6", "use.ts:19:8"}
+        assert {place for place, tier in grown.items() if tier == "ANCHORED"} == {
+            "use.ts:12:6",
+            "use.ts:13:13",
+            "use.ts:14:12",
+            "use.ts:17:6",
+            "use.ts:20:9",
+        }
+
+
+@requirement("RES-02")
+def test_a_method_of_an_object_may_be_what_an_interface_asks_for(tmp_path: Path) -> None:
+    files = {
+        "make.ts": BUILDER,
+        "init.ts": "import { install } from './make';\ninstall({ min(size) { return this; } });\n",
+        "use.ts": "import { text } from './make';\ntext().min(1);\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("init.ts:2:11")["use.ts:2:8"] == "ANCHORED"
+        assert repo.uses("Text.min")["use.ts:2:8"] == "STRONG"

@@ -44,6 +44,8 @@ class NameRules:
     """A type stands behind a name and a colon, or `new` says what is made."""
     follows_values: bool = False
     """What a call, a copy or an annotated result gives is followed."""
+    written_results: bool = False
+    """Functions write what they give behind their parameters, which calls of them are followed by."""
     open_modules: bool = False
     """Other files and `globals()` may set the variables of a module."""
     declared_by_platform: bool = False

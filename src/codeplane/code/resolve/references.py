@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from codeplane.code.entity import Bound, Meaning, Outside, Side
+from codeplane.code.entity import Bound, Entity, Meaning, Outside, Side
 from codeplane.code.languages.expression import is_short, shape
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.member_side import side_of
@@ -37,6 +37,8 @@ _OPEN = frozenset({"enum", "interface", "namespace", "object", "struct", "trait"
 _REACHED = frozenset({"field", "method", "property"})
 # JavaScript scopes in which every member is a symbol of its own, wherever it is written.
 _DECLARING = frozenset({"class", "interface", "type"})
+# Those that only say what a value has.
+_DECLARED = frozenset({"interface", "type"})
 _EMBEDDABLE = frozenset({"interface", "struct", "type"})
 _MARKS = re.compile(rb"\b(?:(?:ref|mut)\s+)+\Z")
 _SIGNS = "#@?!="
@@ -150,6 +152,8 @@ class _Asked:
     """Whether one is a function or type that texts may name."""
     implemented: Callable[[], frozenset[Bound]]
     """The members of interfaces that ask for a searched one: a use of them may reach it."""
+    asks_for_it: Callable[[Entity], bool]
+    """Whether a member of an interface may be what a searched member of an object implements."""
     packages: Callable[[], frozenset[str]]
     """The outside packages that the searched classes build on: a value typed by one may be of such a class."""
 
@@ -160,7 +164,7 @@ class _Asked:
 
     @classmethod
     def of(cls, world: World, wanted: Sequence[Bound], resolver: Resolver) -> "_Asked":
-        bounds, groups, members, shaped = [], set(), set(), False
+        bounds, groups, members, shaped, loose = [], set(), set(), False, False
         for target in wanted:
             facts = world.facts(target.file)
             if facts is not None:
@@ -168,7 +172,9 @@ class _Asked:
                 groups.add(world.language(facts).group)
                 if _is_member(world, resolver, facts, target):
                     members.add(target)
-                    shaped = shaped or facts.scopes[target.scope].kind not in ("interface", "type")
+                    shaped = shaped or facts.scopes[target.scope].kind not in _DECLARED
+                    in_object = facts.scopes[target.scope].kind not in _DECLARING
+                    loose = loose or (in_object and world.language(facts).names.object_literals)
         plain = [bound for bound in bounds if bound not in members]
         # No scope binds the name of a macro.
         unbound = {
@@ -201,6 +207,12 @@ class _Asked:
                 for _, definition in resolver.definitions(bound)
             ),
             implemented=cache(lambda: _implemented_members(resolver, members)),
+            asks_for_it=lambda entity: (
+                loose
+                and isinstance(entity, Bound)
+                and (there := world.facts(entity.file)) is not None
+                and there.scopes[entity.scope].kind in _DECLARED
+            ),
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, member) for member in members))),
         )
 
@@ -353,6 +365,8 @@ def _tier(meaning: Meaning, path: str, asked: _Asked, *, implicit: bool) -> Tier
     ):
         return "ANCHORED"
     if meaning.how == "member" and asked.member and any(entity in asked.implemented() for entity in meaning.entities):
+        return "ANCHORED"
+    if meaning.how == "member" and any(map(asked.asks_for_it, meaning.entities)):
         return "ANCHORED"
     if meaning.entities or (meaning.own is not None and meaning.certain):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from codeplane.code.entity import Bound, Entity, Instance, Meaning, Module, Outside, Side
 from codeplane.code.languages.expression import Step, is_reached, receiver
 from codeplane.code.languages.javascript.exports import exported_places
+from codeplane.code.languages.javascript.results import copied_function
 from codeplane.code.languages.javascript.this_binding import class_of_this, in_static
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
 from codeplane.code.languages.member_resolvers import MEMBER_RESOLVERS
@@ -16,6 +17,7 @@ from codeplane.code.languages.python.narrowing import narrowings
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import REASONS, Definition, Export, Facts, Import
 from codeplane.code.resolve.assignments import Assignments
+from codeplane.code.resolve.classes import VARIABLES
 from codeplane.code.resolve.replaced_file import ReplacedFile
 from codeplane.code.resolve.statement_values import StatementValues
 from codeplane.code.resolve.syntax_trees import SyntaxTrees
@@ -249,8 +251,8 @@ class Resolver(StatementValues):
         else:
             current = self._call_result(current, first.name) if first.called else self._value_of(current)
         for step in steps[1:]:
-            current = self._only_entity(self._step(current, step.name))
-            current = self._call_result(current, step.name) if step.called else self._value_of(current)
+            on, current = current, self._only_entity(self._step(current, step.name))
+            current = self._call_result(current, step.name, on) if step.called else self._value_of(current)
         return current, False
 
     def _begins_at(self, path: str, called: Step, of: Bound | Instance) -> bool:
@@ -278,14 +280,32 @@ class Resolver(StatementValues):
     def _value_of(self, entity: Entity | None) -> Entity | None:
         return self.value(entity) if entity is not None else None
 
-    def _call_result(self, entity: Entity | None, name: str) -> Entity | None:
+    def _call_result(self, entity: Entity | None, name: str, on: Entity | None = None) -> Entity | None:
         if isinstance(entity, Outside):
             return entity if gives_its_own(entity.source, name) else None
         if not isinstance(entity, Bound):
             return None
         if self._makes(entity):
             return None if self.is_replaced(entity) or self.makes_others(entity) else Instance(entity)
-        return self._class_method_result(entity) or self._returned_value(entity, called=True)
+        if (copied := self._copied_function(entity)) is not None:
+            return self._written_result(copied, None, called=True)
+        written = self._written_result(entity, on, called=True)
+        return written or self._class_method_result(entity) or self._returned_value(entity, called=True)
+
+    def _copied_function(self, bound: Bound) -> Bound | None:
+        """Return the function that a constant of TypeScript is another name of."""
+        facts, definitions = self._world.facts(bound.file), self.definitions(bound)
+        if facts is None or len(definitions) != 1 or not LANGUAGES[facts.language].names.written_results:
+            return None
+        definition = definitions[0][1]
+        if definition.kind not in VARIABLES:
+            return None
+        end = definition.name_at + len(definition.name.encode())
+        steps = copied_function(self._world.text(bound.file), definition.name_at, end)
+        if not steps or len(facts.rows(bound.scope, bound.name)) > 1:
+            return None
+        found = self._callee(bound.file, facts, steps)
+        return found if isinstance(found, Bound) and found != bound else None
 
     def _class_method_result(self, bound: Bound) -> Entity | None:
         """Return what calling the first parameter of a class method makes."""

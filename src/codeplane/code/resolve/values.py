@@ -13,6 +13,7 @@ from codeplane.code.languages.expression import (
     is_first_of_several,
     says_type,
 )
+from codeplane.code.languages.javascript.results import assigned_call, is_getter, written_result
 from codeplane.code.languages.outside_packages import gives_its_own, tells_nothing
 from codeplane.code.languages.python.evidence import copied_chain, decorators, is_property, returned_class, steps_of
 from codeplane.code.languages.python.returns import is_generator, returned_calls
@@ -101,6 +102,23 @@ class Values(Classes, ABC):
         given = found.pop() if len(found) == 1 else None
         return None if isinstance(given, Instance) and self._gives_others(of, facts, given.of) else given
 
+    def _written_result(self, of: Bound, on: Entity | None, *, called: bool) -> Entity | None:
+        """Return what a function says that it gives where that is written behind its parameters; `this` is `on`."""
+        facts, definitions = self._world.facts(of.file), self.definitions(of)
+        if facts is None or not definitions or not LANGUAGES[facts.language].names.written_results:
+            return None
+        text = self._world.text(of.file)
+        found: set[Entity | None] = set()
+        for _, definition in definitions:
+            if definition.kind not in FUNCTIONS or is_getter(text, definition) is called:
+                return None
+            chain = written_result(text, definition, facts.in_text)
+            if chain is None:
+                return None
+            found.add(on if chain[0] == b"this" else self._class_named(of.file, facts, chain))
+        given = found.pop() if len(found) == 1 else None
+        return given if isinstance(given, Instance) else None
+
     def _gives_others(self, of: Bound, facts: Facts, given: Bound) -> bool:
         """Whether a method is overridden by one that returns something other than the method itself declares."""
         if facts.scopes[of.scope].kind != "class":
@@ -176,6 +194,8 @@ class Values(Classes, ABC):
         rules = LANGUAGES[facts.language].names
         if rules.follows_values and any(definition.kind in FUNCTIONS for _, definition in definitions):
             return self._returned_value(bound, called=False)
+        if rules.written_results and any(definition.kind in FUNCTIONS for _, definition in definitions):
+            return self._written_result(bound, None, called=False)
         if facts.scopes[bound.scope].kind == "class" and rules.untyped and not self._assignments.judging:
             return self._assignments.member(bound)
         places += [(definition.name_at, NO_TARGET) for _, definition in definitions if definition.kind in FIELDS]
@@ -248,7 +268,12 @@ class Values(Classes, ABC):
         made = None if written or says_type(text, end) else constructed_class(text, end)
         chain = written or made
         named = self._class_named(path, facts, chain) if chain else None
-        return None if made and not self._gives(named, made[0]) else named
+        named = None if made and not self._gives(named, made[0]) else named
+        if named is None and not says_type(text, end) and LANGUAGES[facts.language].names.written_results:
+            steps = assigned_call(text, end, facts.in_text)
+            given = self._owner(path, facts, steps, steps[-1].at) if steps else (None, False)
+            return given[0] if isinstance(given[0], Instance) and not given[1] else None
+        return named
 
     def _python_value(self, path: str, facts: Facts, text: bytes, end: int) -> Entity | None:
         """Return what one Python binding holds, by its annotation, or else by a call or a copy of something known."""

@@ -64,7 +64,7 @@ TYPESCRIPT = replace(
     members_in=frozenset({"class", "interface", "object", "type"}),
     soft_keywords=TYPESCRIPT_SOFT,
     source_repair=SourceRepair(before_parsing=blank_variance, after_errors=separate_members),
-    names=replace(_NAMES, type_queries=True),
+    names=replace(_NAMES, type_queries=True, written_results=True),
     classes=replace(_CLASSES, declares_interfaces=True),
     contract=TYPESCRIPT_CONTRACT,
     # Components are TypeScript too: a pattern that left them out would be half an answer.
