@@ -32,7 +32,7 @@ async def explore(plane: Plane) -> tuple[float, float, JsonObject]:
     outcome = await plane.conveyor.call("orchestrate.explore.start", {}, _WHO)
     if outcome.result is None:
         raise outcome.error or RuntimeError("no answer")
-    asked: JsonObject = {"explore_id": outcome.result.model_dump()["session_id"]}
+    asked: JsonObject = {"explore_id": outcome.result.model_dump()["sessionId"]}
     async for item in plane.conveyor.stream("orchestrate.explore.watch", asked, _WHO):
         if not isinstance(item, Result):
             continue

@@ -14,6 +14,7 @@ PAGES = {
     "approvals": "/dashboard/approvals",
     "tasks": "/dashboard/tasks",
     "work": "/dashboard/work",
+    "explore": "/dashboard/explore",
     "schedules": "/dashboard/schedules",
     "changes": "/dashboard/changes",
     "compare": "/dashboard/changes/compare?base=HEAD~1",

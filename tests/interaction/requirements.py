@@ -1782,6 +1782,11 @@ REQUIREMENTS = (
         promise="the Python client streams explorations as typed events, each once over lost connections",
     ),
     Requirement(
+        id="EXR-07",
+        source="000 §4, issue 22",
+        promise="the page Explore starts explorations, shows their plan growing and draws their summary",
+    ),
+    Requirement(
         id="MEMORY-01",
         source="003 §8.11",
         promise="what a thread remembers can be read, and written by people alone; later turns are shown it",

@@ -15,6 +15,7 @@ EMPTY = {
     "/dashboard/approvals": "cpl policy show",
     "/dashboard/tasks?state=CLOSED_FAILED": "cpl init",
     "/dashboard/work": "cpl jobs create",
+    "/dashboard/explore": "cpl explore",
     "/dashboard/work?state=FAILED": "No work is failed",
     "/dashboard/changes": "cpl call test.run",
     "/dashboard/activity": "cpl search",

@@ -26,6 +26,7 @@ NAVIGATION = (
     ("Tools", "/dashboard/tools"),
     ("Changes", "/dashboard/changes"),
     ("Repository", "/dashboard/repository"),
+    ("Explore", "/dashboard/explore"),
     ("Ledger", "/dashboard/ledger"),
     ("Trust", "/dashboard/trust"),
     ("Settings", "/dashboard/settings"),
