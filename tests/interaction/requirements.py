@@ -1787,6 +1787,11 @@ REQUIREMENTS = (
         promise="the page Explore starts explorations, shows their plan growing and draws their summary",
     ),
     Requirement(
+        id="EXR-08",
+        source="000 §7, §10, §25",
+        promise="a model plans while it writes, where the policy allows it; without one the rules go on alone",
+    ),
+    Requirement(
         id="MEMORY-01",
         source="003 §8.11",
         promise="what a thread remembers can be read, and written by people alone; later turns are shown it",

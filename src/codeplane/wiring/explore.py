@@ -12,6 +12,7 @@ from codeplane.work.explore.access import ExploreAccess
 from codeplane.work.explore.concurrency import ConcurrencySettings
 from codeplane.work.explore.exploration import Exploration
 from codeplane.work.explore.kind import ExploreKind
+from codeplane.work.explore.model_planner import ModelPlanner
 from codeplane.work.explore.operations import ExploreOperations
 from codeplane.work.explore.planner import Planner, RulesOnly
 from codeplane.work.explore.preflight import Preflight
@@ -19,6 +20,7 @@ from codeplane.work.explore.replay import ReplayOperations
 from codeplane.work.explore.rule_planner import RulePlanner
 from codeplane.work.items.engine import WorkEngine
 from codeplane.work.items.kind import Door
+from codeplane.work.turns.turn_run import Models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +32,21 @@ class Explorations:
     kind: ExploreKind
 
     @classmethod
-    def of(cls, foundation: Foundation, payloads: Payloads) -> "Explorations":
+    def of(cls, foundation: Foundation, payloads: Payloads, models: Models) -> "Explorations":
         """Build what runs explorations."""
         config = foundation.config.explore
+
+        def planner_of(exploration: Exploration, door: Door, caller: Caller) -> Planner:
+            rules = RulePlanner(exploration.target, exploration.goals)
+            if exploration.planner == "rules":
+                return RulesOnly(rules)
+            if not models.is_configured(exploration.model):
+                wanted = exploration.planner == "model"
+                return RulesOnly(rules, "the rules planned alone: no model is configured" if wanted else "")
+            return ModelPlanner(
+                rules=rules, exploration=exploration, door=door, caller=caller, redactor=foundation.outward
+            )
+
         kind = ExploreKind(
             max_running=config.max_running,
             max_seconds=config.max_seconds,
@@ -41,7 +55,7 @@ class Explorations:
             clock=foundation.clock,
             redactor=foundation.redactor,
             settings=ConcurrencySettings(),
-            planner_of=_planner_of,
+            planner_of=planner_of,
         )
         return cls(foundation=foundation, payloads=payloads, kind=kind)
 
@@ -78,7 +92,3 @@ class Explorations:
                 close_tree=trees.remove_commit,
             ),
         )
-
-
-def _planner_of(exploration: Exploration, door: Door, caller: Caller) -> Planner:
-    return RulesOnly(RulePlanner(exploration.target, exploration.goals))

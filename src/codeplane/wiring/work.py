@@ -88,7 +88,7 @@ class WorkWiring(PlaneWiring):
         )
         self._origins = BoundedCache[str, bool](_MAX_ORIGINS)
         self._conversations = Conversations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
-        self._explorations = Explorations.of(foundation, self._payloads)
+        self._explorations = Explorations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
         self.engine = WorkEngine(
             kinds=(
                 StepList(

@@ -47,6 +47,7 @@ class Explorer:
     facts: Facts = field(default_factory=Facts)
     _queue: OpQueue = field(default_factory=OpQueue)
     _tasks: "dict[asyncio.Task[OpOutcome], AgentOp]" = field(default_factory=dict)
+    _planning: "asyncio.Task[PlanStep | None] | None" = None
     _commands: dict[str, str] = field(default_factory=dict)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _sequence: int = 0
@@ -58,44 +59,69 @@ class Explorer:
         plan = trace.plan
         self._queue.add(plan.ops)
         deadline_ns = self.clock.monotonic_ns() + int(self.max_seconds * SECOND_NS)
+        self.planner.start(self.facts, self._record)
+        self._planning = asyncio.ensure_future(self.planner.next_step())
         try:
-            await self._turn(plan, deadline_ns, first=await self.planner.begin(plan))
-            while self._tasks or not self._queue.is_empty:
+            while self._goes_on():
                 if self.is_stopping():
                     return None
-                await self._turn(plan, deadline_ns)
+                await self._turn(plan)
+                if self.clock.monotonic_ns() >= deadline_ns:
+                    await self._run_out(plan)
         except ShuttingDown:
             return None
         finally:
             await self._end_tasks()
         return summarize(self.exploration.target, self.facts, self.exploration.goals)
 
-    async def _turn(self, plan: ExplorePlan, deadline_ns: int, first: PlanStep | None = None) -> None:
-        """Start what can start, wait until something ends, and plan on."""
-        if first is not None and not first.is_empty:
-            await self._write(self._take_step(plan, [first]))
+    def _goes_on(self) -> bool:
+        """Whether something runs, waits or is still being planned."""
+        return bool(self._tasks) or not self._queue.is_empty or self._planning is not None
+
+    async def _turn(self, plan: ExplorePlan) -> None:
+        """Start what can start, wait until something ends or is planned, and plan on."""
         await self._write(self._start())
         if not self._tasks:
             await self._write(self._drop(self._queue.cancel([op.op_id for op in plan.ops]), "it cannot start"))
+            self.planner.hurry()
+        waited: set[asyncio.Future[OpOutcome] | asyncio.Future[PlanStep | None]] = {*self._tasks}
+        waited |= {self._planning} if self._planning is not None else set()
+        if not waited:
             return
-        done, _ = await asyncio.wait(self._tasks, timeout=_LOOK_SEC, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(waited, timeout=_LOOK_SEC, return_when=asyncio.FIRST_COMPLETED)
         drafts: list[Draft] = []
-        steps: list[PlanStep] = []
-        for task in sorted(done, key=lambda task: plan.ops.index(self._tasks[task])):
+        steps = self._take_planned()
+        for task in sorted(self._tasks.keys() & done, key=lambda task: plan.ops.index(self._tasks[task])):
             op = self._tasks.pop(task)
             outcome = _outcome(task)
             if isinstance(outcome.error, ShuttingDown):
                 raise outcome.error
             drafts += self._finish(op, outcome)
             if outcome.result is not None:
-                steps.append(await self.planner.observe(plan, op, outcome.result, self.facts))
-        drafts += self._take_step(plan, steps)
-        if self.clock.monotonic_ns() >= deadline_ns:
-            self.facts.note(f"the exploration ended after {self.max_seconds:.0f} seconds")
-            drafts += self._drop(self._queue.cancel([op.op_id for op in plan.ops]), "the time is over")
-        elif not self._tasks and self._queue.is_empty:
-            drafts += self._take_step(plan, [await self.planner.finish(plan, self.facts)])
-        await self._write(drafts)
+                steps.append(self.planner.observe(plan, op, outcome.result))
+        await self._write([*drafts, *self._take_step(plan, steps)])
+
+    def _take_planned(self) -> list[PlanStep]:
+        """What the planner has planned by itself, and the wait for what comes next."""
+        if self._planning is None or not self._planning.done():
+            return []
+        step = self._planning.result()
+        self._planning = asyncio.ensure_future(self.planner.next_step()) if step is not None else None
+        return [step] if step is not None else []
+
+    async def _run_out(self, plan: ExplorePlan) -> None:
+        """End everything that has not started: the time is over."""
+        self.facts.note(f"the exploration ended after {self.max_seconds:.0f} seconds")
+        await self._write(self._drop(self._queue.cancel([op.op_id for op in plan.ops]), "the time is over"))
+        if self._planning is not None:
+            self._planning.cancel()
+            self._planning = None
+
+    async def _record(self, kind: str, value: JsonObject, command_case: str | None, parent: str | None) -> str:
+        """Record an event of the planner's own."""
+        event = self._event(kind, value, parent=parent or self._snapshot_event, command_case=command_case)
+        await self._write([event])
+        return event.event_id or ""
 
     def _start(self) -> list[Draft]:
         """Start operations that have a place, and the commands that say so."""
@@ -189,6 +215,9 @@ class Explorer:
             self._sequence += len(drafts)
 
     async def _end_tasks(self) -> None:
+        if self._planning is not None:
+            self._planning.cancel()
+        await self.planner.close()
         for task in self._tasks:
             task.cancel()
         if self._tasks:

@@ -67,7 +67,7 @@ class Facts:
         names = [str(entry["path"]) + "/" * bool(entry["isDir"]) for entry in _objects(self.listing.get("entries"))]
         if names:
             found.append(f"the root holds: {', '.join(names[:60])}")
-        points = [f"{point['path']} ({point['kind']})" for point in self.entry_points[:10]]
+        points = [f"{point.get('definedIn') or point['path']} ({point['kind']})" for point in self.entry_points[:10]]
         if points:
             found.append(f"entry points: {', '.join(points)}")
         found += [f"{item['path']} says: {item['title']}. {item['text']}"[:400] for item in self.summaries[:3]]

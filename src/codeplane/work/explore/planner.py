@@ -1,44 +1,64 @@
 """Who plans an exploration: the rules, and a model beside them where one may be asked."""
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeAlias
 
+from codeplane.kernel.json import JsonObject
 from codeplane.work.explore.agent_op import AgentOp
 from codeplane.work.explore.facts import Facts
 from codeplane.work.explore.plan import ExplorePlan
 from codeplane.work.explore.rule_planner import PlanStep, RulePlanner
 from codeplane.work.explore.typed_result import TypedResult
 
+# Records an event of the exploration, of a command with its case and of others with what caused it; returns its id.
+Record: TypeAlias = Callable[[str, JsonObject, str | None, str | None], Awaitable[str]]
+
 
 class Planner(Protocol):
-    """Adds to a plan as results come in."""
+    """Adds to a plan: at once as results come in, and by itself."""
 
-    async def begin(self, plan: ExplorePlan) -> PlanStep:
-        """What is added right after the first snapshot."""
+    def start(self, facts: Facts, record: Record) -> None:
+        """Begin to plan by itself; `facts` are those of the exploration, as they come in."""
         ...
 
-    async def observe(self, plan: ExplorePlan, op: AgentOp, result: TypedResult, facts: Facts) -> PlanStep:
-        """What follows from a result."""
+    def observe(self, plan: ExplorePlan, op: AgentOp, result: TypedResult) -> PlanStep:
+        """What follows from a result at once."""
         ...
 
-    async def finish(self, plan: ExplorePlan, facts: Facts) -> PlanStep:
-        """What is added when everything planned has ended; nothing to sum up."""
+    def hurry(self) -> None:
+        """Everything planned so far has ended: plan with what is known."""
+        ...
+
+    async def next_step(self) -> PlanStep | None:
+        """What was planned by itself next; None when nothing more comes."""
+        ...
+
+    async def close(self) -> None:
+        """Stop planning."""
         ...
 
 
 class RulesOnly:
-    """Plans by the rules alone."""
+    """Plans by the rules alone; `note` is what the summary says of that."""
 
-    def __init__(self, rules: RulePlanner) -> None:
+    def __init__(self, rules: RulePlanner, note: str = "") -> None:
         self._rules = rules
+        self._note = note
 
-    async def begin(self, plan: ExplorePlan) -> PlanStep:
-        """Nothing: the first snapshot has it all."""
-        return PlanStep()
+    def start(self, facts: Facts, record: Record) -> None:
+        """Say why no model plans, where one was asked for."""
+        facts.note(self._note)
 
-    async def observe(self, plan: ExplorePlan, op: AgentOp, result: TypedResult, facts: Facts) -> PlanStep:
+    def observe(self, plan: ExplorePlan, op: AgentOp, result: TypedResult) -> PlanStep:
         """What the rules say."""
         return self._rules.observe(plan, op, result)
 
-    async def finish(self, plan: ExplorePlan, facts: Facts) -> PlanStep:
+    def hurry(self) -> None:
+        """Nothing is planned by itself."""
+
+    async def next_step(self) -> PlanStep | None:
         """Nothing."""
-        return PlanStep()
+        return None
+
+    async def close(self) -> None:
+        """Nothing runs."""

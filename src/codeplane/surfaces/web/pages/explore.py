@@ -125,8 +125,8 @@ def _take(ops: dict[str, JsonObject], payload: JsonObject, *, is_command: bool) 
                 "says": get_text(value, "message") or get_text(value, "type"),
             }
     if is_command:
-        for value in payload.values():
-            if isinstance(value, dict) and (known := ops.get(get_text(value, "opId"))) is not None:
+        for case in payload.values():
+            if isinstance(case, dict) and (known := ops.get(get_text(case, "opId"))) is not None:
                 known |= {"state": "running", "tone": _TONES["running"]}
 
 
