@@ -7,7 +7,7 @@ from typing import Final
 _CONTRACT: Final = json.loads(
     (Path(__file__).resolve().parents[1] / "services" / "contract" / "streaming_protocol.json").read_text()
 )
-SERVICES: Final = ("ThreadsService", "TurnsService", "EventsService")
+SERVICES: Final = ("ThreadsService", "TurnsService", "EventsService", "JobsService", "SchedulesService")
 # The specification names these two and leaves their fields to the server.
 _ADDED_MESSAGES: Final = {
     "SendTurnRequest": {
