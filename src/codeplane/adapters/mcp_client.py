@@ -20,6 +20,7 @@ from codeplane.kernel.external_tool import (
     ToolSession,
     bounded_answer,
 )
+from codeplane.kernel.invisible_text import escape_invisible
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class McpConnector:
             if (explained := self.explain(cause)) is not None:
                 return explained
         if ended.done():
-            return ToolServerUnavailable(ended.result())
+            return ToolServerUnavailable(escape_invisible(ended.result()))
         innermost = list(_causes(error))[-1]
         return ToolServerUnavailable(f"{type(innermost).__name__}: {str(innermost)[:300]}")
 

@@ -134,7 +134,7 @@ class PluginSession:
             return False
         number = message.get("id")
         if isinstance(message.get("operation"), str):
-            self._start_request(message)
+            await self._start_request(message)
             return True
         if not isinstance(number, int) or (waiting := self._waiting.get(number)) is None:
             # The answer to a call that was given up.
@@ -150,10 +150,11 @@ class PluginSession:
             return True
         return False
 
-    def _start_request(self, message: JsonObject) -> None:
+    async def _start_request(self, message: JsonObject) -> None:
         if len(self.requests) >= _MAX_REQUESTS:
             error = Overloaded(f"a plugin makes at most {_MAX_REQUESTS} calls at once")
-            self._run(self._send({"id": message.get("id"), "error": error.to_wire()}))
+            # Here and now: of a plugin that does not read its answers, no further questions are read.
+            await self._send({"id": message.get("id"), "error": error.to_wire()})
             return
         self._run(self._answer_request(message))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from codeplane.kernel.errors import SchemaRefused
+from codeplane.kernel.invisible_text import escape_invisible
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 
 MAX_BYTES = 64 * 1024
@@ -27,6 +28,9 @@ _ONE = frozenset({"items", "additionalProperties", "not", "if", "then", "else", 
 _LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _NAMED = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _DEFINITIONS = frozenset({"$defs", "definitions"})
+# Keywords that say something to readers, and those whose values are sent or compared.
+_WORDS = frozenset({"description", "title", "examples", "default", "deprecated"})
+_CHOICES = frozenset({"enum", "const", "pattern", "required", "format"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +105,15 @@ class _Expansion:
         for key, value in node.items():
             if key in _DEFINITIONS or key.startswith("$"):
                 continue
+            if key in _WORDS:
+                # What a model reads and nobody sees is escaped, or left out where it is no text.
+                if isinstance(value, str):
+                    expanded[key] = escape_invisible(value)
+                elif not _hides(value):
+                    expanded[key] = cast(JsonValue, value)
+                continue
+            if _hides(list(value) if key in _NAMED and isinstance(value, dict) else value if key in _CHOICES else ""):
+                raise SchemaRefused(f"names or choices of {key} have characters that cannot be seen")
             if key in _ONE:
                 expanded[key] = self.expand(value, references, depth + 1)
             elif key in _LISTS and isinstance(value, list):
@@ -126,6 +139,12 @@ class _Expansion:
         beside = {key: value for key, value in node.items() if key != "$ref"}
         added = self.expand(beside, references, depth) if beside else {}
         return {**meant, **added} if isinstance(meant, dict) and isinstance(added, dict) else meant
+
+
+def _hides(value: object) -> bool:
+    """Whether a value has characters that are not seen."""
+    text = json.dumps(value, ensure_ascii=False)
+    return escape_invisible(text) != text
 
 
 def _problems(schema: JsonValue, value: object, where: str) -> Iterator[str]:

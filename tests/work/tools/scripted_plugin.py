@@ -28,6 +28,10 @@ def main() -> None:
                 print("x" * 20_000_000, flush=True)
             if TRICK == "never_answers":
                 continue
+            if TRICK == "asks_without_reading":
+                for count in range(100_000):
+                    print(json.dumps({"id": f"f{count}", "operation": "status", "arguments": {}}))
+                sys.stdout.flush()
             if TRICK == "exits":
                 sys.exit(4)
             if message["call"] == "count":

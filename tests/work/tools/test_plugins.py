@@ -1,5 +1,6 @@
 """Plugins: programs of the owner's that answer calls, are sent events and call operations with rights of their own."""
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -134,6 +135,18 @@ async def test_a_broken_plugin_ends_its_own_calls_alone(tmp_path: Path, trick: s
         assert (await ready(opened, "words"))["state"] == "ready"
         if trick == "garbage":
             assert int(str((await listed(opened, "words"))["problems"])) >= 21
+
+
+async def test_a_plugin_that_asks_without_reading_the_answers_is_not_read_any_further(tmp_path: Path) -> None:
+    async with plugin_plane(tmp_path, plugin("asks_without_reading", timeout_sec=3)) as opened:
+        before = len(asyncio.all_tasks())
+        calling = asyncio.ensure_future(opened.conveyor.call("ext.words.count", {"text": "x"}, OWNER))
+        most = 0
+        while not calling.done():
+            most = max(most, len(asyncio.all_tasks()))
+            await asyncio.sleep(0)
+        assert refused(calling.result()) == "TOOL_TIMEOUT" and most < before + 200
+        assert result(await opened.conveyor.call("status", {}, OWNER))
 
 
 async def test_a_tool_that_the_owner_called_destructive_asks(tmp_path: Path) -> None:

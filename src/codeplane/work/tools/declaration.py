@@ -1,5 +1,7 @@
 """An outside tool as an operation: what agents read of it, what a person is shown, and how it is called."""
 
+import asyncio
+import math
 from dataclasses import dataclass, field
 
 from codeplane.kernel.arguments import normalise_arguments
@@ -18,6 +20,8 @@ _MAX_DESCRIPTION = 1000
 _MAX_LINE = 120
 # The call itself gives up first, with an error that says more.
 _MARGIN_SEC = 10.0
+# How often the progress of a tool is passed on.
+_PROGRESS_SEC = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +64,32 @@ class ServedTool:
         return not self.problem
 
 
+class ToolProgress:
+    """Passes on how far a tool says that it is: not too often, and its words to people alone.
+
+    What an agent reads of a server is marked as untrusted when the answer is given, and progress comes before that.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._last = -_PROGRESS_SEC
+
+    async def __call__(self, done: float, total: float | None, message: str | None) -> None:
+        now = asyncio.get_running_loop().time()
+        if now - self._last < _PROGRESS_SEC or not math.isfinite(done):
+            return
+        self._last = now
+        words = escape_invisible(message)[:_MAX_LINE] if message and self._call.actor.is_person else None
+        await self._call.progress(done, total if total is not None and math.isfinite(total) else None, words)
+
+
 def declare_tool(spec: ServerSpec, server: ToolServer, served: ServedTool) -> Operation:
     """The operation of a tool; InvalidArgument or SchemaRefused when it cannot be one."""
     tool, judged = served.tool, served.judged
     assessment = judged.assessment(spec.name, tool.name, is_confined=spec.connector.is_confined)
 
     async def handle(call: Call, arguments: JsonObject) -> DeclaredResult:
-        async def report(done: float, total: float | None, message: str | None) -> None:
-            await call.progress(done, total, escape_invisible(message)[:_MAX_LINE] if message else None)
-
+        report = ToolProgress(call)
         answer = await server.call(tool.name, arguments, timeout_sec=spec.settings.timeout_sec, on_progress=report)
         return DeclaredResult(
             content=answer.text, source=spec.name, is_error=answer.is_error, cut_bytes=answer.cut_bytes

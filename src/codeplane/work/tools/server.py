@@ -16,6 +16,7 @@ from codeplane.kernel.errors import (
     ToolTimeout,
 )
 from codeplane.kernel.external_tool import ExternalTool, ReportProgress, ToolAnswer, ToolConnector, ToolSession
+from codeplane.kernel.invisible_text import escape_invisible
 from codeplane.kernel.json import JsonObject
 
 State = Literal["starting", "ready", "waiting", "failed", "needs_sign_in", "stopped"]
@@ -144,7 +145,8 @@ class ToolServer:
     def problem(self, text: str) -> None:
         """Keep the newest problem, and count all of them."""
         self.facts.problems += 1
-        self.facts.error = text[:_MAX_SHOWN]
+        # In its own words, perhaps, which are printed.
+        self.facts.error = escape_invisible(text).replace("\n", " ")[:_MAX_SHOWN]
         self.facts.error_ns = self._clock.now_ns()
 
     async def _run(self) -> None:
@@ -224,7 +226,7 @@ class ToolServer:
                 finally:
                     changed.cancel()
                 if closed.done():
-                    raise ToolServerUnavailable(closed.result())
+                    raise ToolServerUnavailable(escape_invisible(closed.result()))
                 if asked.done():
                     return
                 self._changed.clear()
