@@ -1688,7 +1688,8 @@ REQUIREMENTS = (
     Requirement(
         id="DOCS-06",
         source="002 §13.4",
-        promise="servers and commands that tests fork from a warm process behave as ones that are started",
+        promise="servers and commands that tests fork from a warm process behave as ones that are started, and "
+        "repositories that they make are as git makes them",
     ),
     Requirement(
         id="CLI-22",

@@ -123,9 +123,11 @@ class TestOthers:
     def test_it_has_a_share_of_what_is_served_at_once(self, patient: Server) -> None:
         stream = b"GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %b\r\n\r\n" % patient.token.encode()
         with ExitStack() as stack:
-            for _ in range(100):
-                sock = stack.enter_context(connect((patient.host, patient.port), NOBODY))
+            served = [stack.enter_context(connect((patient.host, patient.port), NOBODY)) for _ in range(100)]
+            # All of them ask before the first one is answered: a stream that begins quietly is answered after a while.
+            for sock in served:
                 sock.sendall(stream)
+            for sock in served:
                 assert sock.recv(15).startswith(b"HTTP/1.1 200")
             beyond = stack.enter_context(connect((patient.host, patient.port), NOBODY))
             assert b"OVERLOADED" in read_to_end(beyond)

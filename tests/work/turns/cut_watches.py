@@ -76,7 +76,8 @@ Watch: TypeAlias = Callable[[Server, str, int], AbstractContextManager[Iterator[
 def streaming_server(folder: Path) -> Iterator[Server]:
     """A server with a model that streams, and all its wires."""
     with scripted_provider(decide=_decide) as provider:
-        overrides = (providers(openai("local", provider.url)), "models.default=local/small")
+        # The turns of all wires are more calls than a provider usually gets in a minute.
+        overrides = (providers(openai("local", provider.url, calls_per_minute=0)), "models.default=local/small")
         running = start(make_repo(folder / "repo"), overrides=overrides)
         running.facts |= json.loads(running.workspace.server.read_text())
         try:

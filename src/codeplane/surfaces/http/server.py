@@ -18,7 +18,7 @@ from codeplane.surfaces.connections.listener import Listener
 from codeplane.surfaces.http.protocol import KEEP_ALIVE_SEC, BoundedProtocol, refusal
 from codeplane.surfaces.http.websocket_protocol import MAX_MESSAGE_BYTES, BoundedWebSocket
 
-_LAST_BYTES_SEC = 1
+_LAST_BYTES_SEC, _MOST_LAST_BYTES_SEC = 1, 3
 
 
 class _Uvicorn(uvicorn.Server):
@@ -149,8 +149,8 @@ class HttpServer:
             self._stopping.set()
             ends_sec = loop.time() + self._bounds.shutdown_timeout_sec
             await drain()
-            # What is left are answers on their way out: they have what calls left of their time, on a busy machine too.
-            last_sec = max(_LAST_BYTES_SEC, math.ceil(ends_sec - loop.time()))
+            # What is left are answers on their way out, which take a while on a busy machine, and requests half sent.
+            last_sec = max(_LAST_BYTES_SEC, min(_MOST_LAST_BYTES_SEC, math.ceil(ends_sec - loop.time())))
         finally:
             for server, _ in servers:
                 server.config.timeout_graceful_shutdown = last_sec
