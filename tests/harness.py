@@ -32,7 +32,7 @@ PATIENCE_SEC = 120.0
 
 
 def make_repo(folder: Path, files: Mapping[str, str] | None = None) -> Path:
-    """A git repository with one commit, the same that `git init`, `git add` and `git commit` make.
+    """A git repository with a commit, the same that `git init`, `git add` and `git commit` make.
 
     Without their processes: of them alone, thousands of repositories took the tests longer than most of what they test.
     """
@@ -45,7 +45,8 @@ def make_repo(folder: Path, files: Mapping[str, str] | None = None) -> Path:
     repository.index.add_all()
     repository.index.write()
     who = pygit2.Signature("Test", "test@example.com")
-    repository.create_commit("HEAD", who, who, "first\n", repository.index.write_tree(), [])
+    before = [] if repository.head_is_unborn else [repository.head.target]
+    repository.create_commit("HEAD", who, who, "first\n", repository.index.write_tree(), before)
     return folder
 
 
