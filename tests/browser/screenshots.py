@@ -16,6 +16,9 @@ PAGES = {
     "work": "/dashboard/work",
     "explore": "/dashboard/explore",
     "schedules": "/dashboard/schedules",
+    "tools": "/dashboard/tools",
+    "skills": "/dashboard/skills",
+    "artifacts": "/dashboard/artifacts",
     "changes": "/dashboard/changes",
     "compare": "/dashboard/changes/compare?base=HEAD~1",
     "tests": "/dashboard/changes/tests",
@@ -37,9 +40,34 @@ def main(folder: Path, looks: list[str]) -> None:
         server = start_server(repository(Path(made) / "shop", odd=False))
         try:
             play(server, odd=False)
+            _leave_work(server)
             _take(server, folder, looks)
         finally:
             server.stop()
+
+
+def _leave_work(server: Server) -> None:
+    """Have jobs, schedules, skills, proposals and artifacts for their pages."""
+    folder = server.repo / ".agents" / "skills" / "review"
+    folder.mkdir(parents=True)
+    text = "---\nname: review\ndescription: Reviews a change as this shop does.\n---\nLook at prices twice.\n"
+    (folder / "SKILL.md").write_text(text)
+    report = "# Prices\n\nAll of them are gross.\n"
+    calls: tuple[tuple[str, dict[str, object]], ...] = (
+        ("job.create", {"goal": "Find where prices are rounded, and say what breaks"}),
+        ("schedule.create", {"name": "nightly look", "goal": "Look for failing tests", "trigger_kind": "cron",
+                             "trigger_spec": "0 3 * * *", "timezone": "Europe/Berlin"}),
+        ("schedule.create", {"name": "heartbeat", "goal": "Is anything broken?", "trigger_kind": "interval",
+                             "trigger_spec": "PT30M", "heartbeat": True}),
+        ("artifact.put", {"name": "prices.md", "description": "what the prices are", "text": report}),
+        ("artifact.put", {"name": "rounding.diff", "text": "--- a/price.py\n+++ b/price.py\n@@ -1 +1 @@\n-1\n+2\n"}),
+        ("proposal.create", {"kind": "skill", "title": "A skill for releases", "name": "release",
+                             "rationale": "we do it each week",
+                             "content": "---\nname: release\ndescription: Makes a release.\n---\nTag it.\n"}),
+    )  # fmt: skip
+    for operation, arguments in calls:
+        made = server.call(operation, **arguments)
+        assert "result" in made, made
 
 
 def _take(server: Server, folder: Path, looks: list[str]) -> None:
