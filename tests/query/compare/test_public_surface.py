@@ -124,16 +124,16 @@ def test_entries_are_found_by_what_is_made_of_them() -> None:
 @pytest.mark.parametrize(
     ("manifest", "breaks"),
     [
-        ('{"name": "docs", "private": true}', False),
-        ('{"name": "docs", "private": true, "main": "gone.js"}', False),
-        ('{"name": "docs", "private": true, "main": "page.js"}', True),
-        ('{"name": "docs"}', True),
+        ('{"name": "site", "private": true}', False),
+        ('{"name": "site", "private": true, "main": "gone.js"}', False),
+        ('{"name": "site", "private": true, "main": "page.js"}', True),
+        ('{"name": "site"}', True),
     ],
 )
 def test_nothing_outside_uses_a_package_that_is_never_published(tmp_path: Path, manifest: str, breaks: bool) -> None:
     page = "export function draw(title) {\n  return title\n}\n"
-    root = make_repo(tmp_path / "repo", {**FILES, "docs/package.json": manifest, "docs/page.js": page})
-    (root / "docs/page.js").write_text(
+    root = make_repo(tmp_path / "repo", {**FILES, "site/package.json": manifest, "site/page.js": page})
+    (root / "site/page.js").write_text(
         page.replace("draw(title)", "draw(title, size, colour)").replace("draw", "paint")
     )
     assert bool(broken(root)) == breaks

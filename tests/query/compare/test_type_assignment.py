@@ -204,3 +204,15 @@ def test_a_base_may_be_named_by_its_module() -> None:
 def test_what_the_interpreter_alone_calls_may_go() -> None:
     assert not _breaking("class A:\n    def __del__(self): ...\n", "class A:\n    b = 1\n", "a.py")
     assert _breaking("class A:\n    def __len__(self): ...\n", "class A:\n    b = 1\n", "a.py")
+
+
+@pytest.mark.parametrize(
+    ("path", "breaks"), [("examples/app.ts", False), ("demo/src/app.py", False), ("src/app.ts", True)]
+)
+def test_nobody_uses_what_only_shows_how_a_package_is_used(path: str, breaks: bool) -> None:
+    before, after = (
+        ("def go(a): ...", "def go(a, b): ...")
+        if path.endswith(".py")
+        else ("export function go(a: A): void {}", "export function go(a: A, b: B): void {}")
+    )
+    assert bool(_breaking(before, after, path)) == breaks

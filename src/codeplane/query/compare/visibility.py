@@ -8,6 +8,8 @@ from codeplane.query.compare.outline import Entity, Outline
 from codeplane.query.compare.rules import ORDER, PROMISES
 from codeplane.query.compare.tokens import code_of
 
+# Folders of a repository that show how it is used, and that nobody uses.
+_SHOWN = frozenset({"example", "examples", "demo", "demos", "docs", "benchmark", "benchmarks"})
 _PLACES = frozenset({"namespace", "module"})
 _SECTION = re.compile(rb"\b(public|private|protected)\s*:")
 _EXPORTED = re.compile(rb"\bexport\s+(?:(?:declare|default|abstract|async|const|let|var)\s+)*\Z")
@@ -31,6 +33,8 @@ def visibility_of(outline: Outline, place: int) -> Visibility:
 def _own_visibility(outline: Outline, entity: Entity, place: int) -> Visibility:
     """The visibility of a definition by itself, ignoring its container."""
     rules = outline.rules
+    if outline.path.partition("/")[0].lower() in _SHOWN:
+        return "internal"
     if outline.is_program and rules.visible in ("all", "underscore"):
         return "internal"
     if rules.visible == "underscore":
