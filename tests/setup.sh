@@ -31,6 +31,8 @@ fi
     echo "tests/setup.sh: WARNING: the SCIP indexers could not be installed; the tests that need them will say so" >&2
 "${VENV:-.venv}/bin/python" -m tests.surfaces.connect.npm_clients install ||
     echo "tests/setup.sh: WARNING: buf and connect-node could not be installed; the tests that need them will say so" >&2
+"${VENV:-.venv}/bin/python" -m tests.surfaces.acp.npm_clients ||
+    echo "tests/setup.sh: WARNING: the ACP clients could not be installed; the tests that need them will fail" >&2
 "${VENV:-.venv}/bin/python" -m tests.work.tools.published_servers ||
     echo "tests/setup.sh: WARNING: the MCP servers could not be installed; the tests that need them will fail" >&2
 exec "${VENV:-.venv}/bin/python" -m tests.testing.node

@@ -1917,6 +1917,21 @@ REQUIREMENTS = (
         source="001 §3.2, §9",
         promise="editors ask questions, run tasks with progress and answer approvals, as agents of the owner",
     ),
+    Requirement(
+        id="ACP-08",
+        source="issue 22",
+        promise="third-party clients drive it: acpx and its 20 cases, the protocol's SDKs for Node and for Python",
+    ),
+    Requirement(
+        id="ACP-09",
+        source="issue 22, design §10",
+        promise="connections that are lost at any moment cost no update, and bring none twice",
+    ),
+    Requirement(
+        id="ACP-10",
+        source="issue 22",
+        promise="cpl init registers the agent with Zed, keeping what is there; each editor's way of starting it works",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

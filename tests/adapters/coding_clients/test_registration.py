@@ -244,7 +244,12 @@ def test_a_moved_cpl_is_registered_anew(user: User) -> None:
             ".codex/config.toml",
             '[mcp_servers.codeplane]\nargs=["mcp", "--client", "codex"]\ncommand="/opt/bin/cpl"\nenabled=false\n',
         ),
-        ("zed", ".config/zed/settings.json", '{"context_servers": {"codeplane": {%s, "enabled": false}}}'),
+        (
+            "zed",
+            ".config/zed/settings.json",
+            '{"context_servers": {"codeplane": {%s, "enabled": false}}, "agent_servers": {"codeplane": {"type": '
+            '"custom", "command": "/opt/bin/cpl", "args": ["acp", "--client", "zed"], "env": {"A": "b"}}}}',
+        ),
         ("gemini", ".gemini/settings.json", '{"mcpServers": {"codeplane": {"trust": true, %s}}}'),
     ],
 )
@@ -427,3 +432,16 @@ def test_toml_with_our_entry_in_pieces_is_left_alone(user: User) -> None:
 def test_the_toml_library_is_not_paid_for_until_it_is_needed() -> None:
     code = "import sys, codeplane.adapters.coding_clients.registration; sys.exit('tomlkit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@requirement("ACP-10")
+def test_the_agent_panel_of_zed_starts_it_by_acp(user: User) -> None:
+    user.write(".config/zed/settings.json", '{"agent_servers": {"other": {"command": "x"}}, "theme": "One"}\n')
+    change = user.one("zed")
+    apply(change)
+    assert change.after is not None
+    written = json.loads(change.after)
+    agent = written["agent_servers"]["codeplane"]
+    assert agent == {"type": "custom", "command": "/opt/bin/cpl", "args": ["acp", "--client", "zed"]}
+    assert written["agent_servers"]["other"] == {"command": "x"} and written["theme"] == "One"
+    assert user.one("zed").action == "unchanged"

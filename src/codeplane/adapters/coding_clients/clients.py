@@ -68,6 +68,8 @@ class Client:
     shape: Callable[[str, list[str]], Entry]
     repo_argument: str | None = None
     in_repo: bool = False
+    # Where the agents of its panel are, which it starts by ACP; empty for clients without one.
+    agents: tuple[str, ...] = ()
 
     @property
     def shared(self) -> bool:
@@ -96,6 +98,11 @@ class Client:
         """Return the entry that starts the stdio shim."""
         repo = str(host.repo) if self.repo_argument == REPO else self.repo_argument
         return self.shape(str(host.cpl), ["mcp", "--client", self.id, *(["--repo", repo] if repo else [])])
+
+    def entries(self, host: Host) -> list[tuple[tuple[str, ...], Entry]]:
+        """Return all our entries with their paths of keys: the MCP server, and the agent where it has a panel."""
+        agent: Entry = {"type": "custom", "command": str(host.cpl), "args": ["acp", "--client", self.id]}
+        return [(self.path(host), self.entry(host)), *([((*self.agents, SERVER), agent)] if self.agents else [])]
 
 
 def _exists(path: Path) -> bool:
@@ -177,6 +184,7 @@ CLIENTS: tuple[Client, ...] = (
         format="jsonc",
         container=("context_servers",),
         shape=_plain_entry,
+        agents=("agent_servers",),
     ),
     # Version 2 prefers mcp.servers.<name> but still reads this form, the only one version 1 knows.
     Client(

@@ -131,14 +131,15 @@ def _choose_clients(only: Sequence[str]) -> tuple[Client, ...]:
 
 def _addition(client: Client, host: Host) -> RegistrationChange:
     def edit(editor: _Editor, text: str) -> tuple[str, str]:
-        entry, path = client.entry(host), client.path(host)
-        current = editor.get(text, path)
-        if isinstance(current, dict) and all(current.get(key) == value for key, value in entry.items()):
-            return text, "already registered"
-        after = editor.set(text, path, entry)
-        containers.extend(keys for keys in _parent_keys(path) if editor.get(text, keys) is None)
-        reason = "entry added" if current is None else "entry replaced"
-        return after, f"{reason}; the file is inside the repository" if client.in_repo else reason
+        after, reason = text, "already registered"
+        for path, entry in client.entries(host):
+            current = editor.get(after, path)
+            if isinstance(current, dict) and all(current.get(key) == value for key, value in entry.items()):
+                continue
+            containers.extend(keys for keys in _parent_keys(path) if editor.get(text, keys) is None)
+            after = editor.set(after, path, entry)
+            reason = "entry added" if current is None else "entry replaced"
+        return after, f"{reason}; the file is inside the repository" if client.in_repo and after != text else reason
 
     containers: list[Keys] = []
     change = _plan_change(client, client.file(host), edit)
@@ -153,7 +154,7 @@ def _removal(
     client: Client, hosts: Sequence[Host], file: Path, made: CreatedFiles, *, everywhere: bool
 ) -> RegistrationChange:
     def edit(editor: _Editor, text: str) -> tuple[str, str]:
-        paths = dict.fromkeys(client.path(host) for host in hosts if file in client.files(host))
+        paths = dict.fromkeys(path for host in hosts if file in client.files(host) for path, _ in client.entries(host))
         if everywhere:
             paths |= dict.fromkeys(_of_other_repositories(client, editor, text))
         after = text
