@@ -11,10 +11,12 @@ from tests.surfaces.acp.scripted_agent import scripted_agent
 pytestmark = requirement("ACP-09")
 
 
-@pytest.mark.parametrize("losses", [40, pytest.param(1000, marks=pytest.mark.soak)])
-async def test_every_update_comes_once(tmp_path: Path, losses: int) -> None:
+@pytest.mark.parametrize(
+    ("losses", "seed"), [(40, 0), *(pytest.param(250, seed, marks=pytest.mark.soak) for seed in range(1, 5))]
+)
+async def test_every_update_comes_once(tmp_path: Path, losses: int, seed: int) -> None:
     with scripted_agent(tmp_path) as (server, _):
-        seen, whole = await follow_with_losses(server, losses, seed=losses)
+        seen, whole = await follow_with_losses(server, losses, seed)
     places = [one["_meta"]["codeplane"]["cursor"] for one in seen]
     assert len(places) == len(set(places))
     assert seen == whole
