@@ -1932,6 +1932,11 @@ REQUIREMENTS = (
         source="issue 22",
         promise="cpl init registers the agent with Zed, keeping what is there; each editor's way of starting it works",
     ),
+    Requirement(
+        id="ACP-11",
+        source="issue 22, ACP v2 draft",
+        promise="the draft of version 2 is spoken where it is offered and asked for: idle is the end of a turn",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

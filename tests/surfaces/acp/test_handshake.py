@@ -71,3 +71,11 @@ async def test_unknown_methods_and_notifications(plain_server: Server) -> None:
         await client.notify("session/dream", {})
         await client.notify("$/cancel_request", {"requestId": {"no": "id"}})
         assert "sessions" in await client.call("session/list")
+
+
+@requirement("ACP-11")
+async def test_version_2_is_spoken_only_where_it_is_offered_and_asked_for(plain_server: Server) -> None:
+    hello = {"protocolVersion": 2, "info": {"name": "draft", "version": "1"}, "capabilities": {}}
+    for query, params, version in (("", hello, 1), ("?v2=true", HELLO, 1), ("?v2=true", hello, 2)):
+        async with acp_client(plain_server, query=query) as client:
+            assert (await client.call("initialize", params))["protocolVersion"] == version

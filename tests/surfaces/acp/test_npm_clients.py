@@ -14,6 +14,7 @@ from tests.surfaces.acp.scripted_agent import CLIENT, scripted_agent
 pytestmark = requirement("ACP-08")
 
 CONFORMANCE = Path(__file__).with_name("conformance.mjs")
+DRAFT = Path(__file__).with_name("draft.mjs")
 CASES = 20
 
 
@@ -54,3 +55,18 @@ def test_acpx_drives_it_from_the_command_line(agent: tuple[Server, str, Path], t
         for line in done.stdout.splitlines()
         if '"agent_message_chunk"' in line
     )
+
+
+@requirement("ACP-11")
+@pytest.mark.parametrize("transport", ["stdio", "ws"])
+def test_the_draft_of_version_2_with_the_sdk(agent: tuple[Server, str, Path], transport: str, tmp_path: Path) -> None:
+    server, secret, folder = agent
+    (server.repo / "greeting.py").write_text("def greet(name):\n    return name\n")
+    if transport == "stdio":
+        target = json.dumps([CPL, "acp", "--v2", "--client", CLIENT])
+    else:
+        target = f"ws://{server.host}:{server.port}/acp?v2=true"
+    headers = json.dumps({"Authorization": f"Bearer {server.token}", "X-CodePlane-Client": secret})
+    environ = {"XDG_CONFIG_HOME": str(folder / "config")}
+    done = run_script(DRAFT, transport, target, str(server.repo), headers, folder=tmp_path / "js", environ=environ)
+    assert (done.returncode, done.stdout) == (0, "done"), done.stderr

@@ -11,6 +11,7 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.acp.door import AcpDoor
 from codeplane.surfaces.acp.errors import rpc_error
 from codeplane.surfaces.acp.methods_v1 import MethodsV1
+from codeplane.surfaces.acp.methods_v2 import MethodsV2
 from codeplane.surfaces.acp.options import SessionOptions
 from codeplane.surfaces.acp.requests import Initialize, parse
 from codeplane.surfaces.json_rpc.message import Notification, Request, RpcError
@@ -56,6 +57,7 @@ class AcpConnection:
         self._context_tokens = context_tokens
         self._on_disconnect = on_disconnect
         self._door = AcpDoor(conveyor, connection)
+        self._offers_v2 = connection.query.get("v2") == "true"
         self._dialect: Dialect | None = None
 
     async def handle_request(self, request: Request) -> JsonValue | Answer:
@@ -87,7 +89,9 @@ class AcpConnection:
         asked = parse(Initialize, params)
         self._door.set_client(asked.client_name)
         options = SessionOptions(self._door, mode=self._mode)
-        self._dialect = methods = MethodsV1(
+        # A draft: only for clients that ask for it, where whoever started the connection offers it.
+        kind = MethodsV2 if self._offers_v2 and asked.protocol_version >= 2 else MethodsV1
+        self._dialect = methods = kind(
             self._door, self._peer, root=self._root, options=options, context_tokens=self._context_tokens
         )
         return methods.initialized(INFO)

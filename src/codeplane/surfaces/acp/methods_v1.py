@@ -113,7 +113,8 @@ class MethodsV1:
         return {"configOptions": await self._sessions.options.config_options(thread)}
 
     async def _prompt(self, params: JsonObject) -> JsonValue:
-        session, turn_id = await self._sessions.send(parse(Prompt, params))
+        session, turn = await self._sessions.send(parse(Prompt, params))
+        turn_id = str(turn["turn_id"])
         ended = await session.wait(turn_id)
         if ended.failure is not None:
             raise ended.failure

@@ -24,6 +24,11 @@ _MESSAGE = "message.created"
 class Outlet(Protocol):
     """Where the updates of a session go, in the words of one protocol."""
 
+    @property
+    def echoes(self) -> bool:
+        """Whether a client is shown what it said itself."""
+        ...
+
     async def send(self, session_id: str, update: Update, cursor: Cursor) -> None:
         """Send an update; it is out when this returns."""
         ...
@@ -53,6 +58,8 @@ class AcpSession:
         self._waiting: dict[str, asyncio.Future[Ended]] = {}
         self._own_turns: set[str] = set()
         self._running: str | None = None
+        # What became of the last turn that was seen.
+        self.state: Running | Paused | Ended | None = None
         self._undecided: str | None = None
         self._is_live = False
         # A message is in the thread before its sender knows the turn; whoever shows it waits for that.
@@ -102,7 +109,7 @@ class AcpSession:
         if self._watching is None:
             self._watching = asyncio.ensure_future(self._watch())
 
-    async def send_turn(self, message: JsonObject) -> str:
+    async def send_turn(self, message: JsonObject) -> JsonObject:
         """Send a message of the person; return the turn that answers it."""
         async with self._sending:
             sent = await self._door.call("turn.send", {"thread_id": self.thread_id, **message})
@@ -117,7 +124,11 @@ class AcpSession:
                     self._settle(_ended(turn_id, sent))
                 else:
                     self._ended_before.append((last, _ended(turn_id, sent)))
-        return turn_id
+        return sent
+
+    def forget(self, turn_id: str) -> None:
+        """Wait for a turn no longer: its end is shown, and nobody asks for it."""
+        self._waiting.pop(turn_id, None)
 
     async def wait(self, turn_id: str) -> Ended:
         """Return how a turn ended, once everything before that was sent."""
@@ -166,7 +177,7 @@ class AcpSession:
         sequence, is_own = int(str(event["sequence"])), False
         if sequence <= self._read_to:
             return
-        if event["type"] == _MESSAGE and self._is_live:
+        if event["type"] == _MESSAGE and self._is_live and not self._outlet.echoes:
             async with self._sending:
                 is_own = event.get("turn_id") in self._own_turns
         for index, update in enumerate(await self._translation.updates(event)):
@@ -185,18 +196,20 @@ class AcpSession:
         """Keep what an update says about the turns of the session."""
         match update:
             case Running():
-                self._running = update.turn_id
+                self._running, self.state = update.turn_id, update
             case ToolProgress(action_id=str(action_id)):
                 self._tool_calls[action_id] = update.tool_call_id
+            case Paused(action_id=None):
+                self.state = update
             case Paused(action_id=str(action_id)):
-                self._undecided = action_id
+                self.state, self._undecided = update, action_id
                 if self._is_live:
                     self._permissions.begin(action_id)
             case Decided():
                 self._undecided = None
                 self._permissions.withdraw(update.action_id)
             case Ended():
-                self._running = None
+                self._running, self.state = None, update
                 if self._undecided is not None:
                     self._permissions.withdraw(self._undecided)
                     self._undecided = None

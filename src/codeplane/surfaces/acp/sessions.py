@@ -100,7 +100,7 @@ class Sessions:
             await self.close(session_id)
         await self._door.call("thread.archive", {"thread_id": session_id})
 
-    async def send(self, request: Prompt) -> tuple[AcpSession, str]:
+    async def send(self, request: Prompt) -> tuple[AcpSession, JsonObject]:
         """Send a prompt; return its session and turn."""
         session = self.get(request.session_id)
         text = prompt_text(request.prompt, self._root)

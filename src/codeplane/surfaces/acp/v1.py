@@ -30,6 +30,8 @@ _ENTRY: dict[ToolStatus, str] = {
 class V1Outlet:
     """Sends the updates of version 1."""
 
+    echoes = False
+
     def __init__(self, peer: Peer, *, context_tokens: int) -> None:
         """`context_tokens` is how much a model is shown at most."""
         self._peer = peer
