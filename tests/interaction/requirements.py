@@ -1793,6 +1793,16 @@ REQUIREMENTS = (
         promise="a model plans while it writes, where the policy allows it; without one the rules go on alone",
     ),
     Requirement(
+        id="EXR-09",
+        source="000 §13, §20, §22, §28",
+        promise="explorations give their golden traces again; results are typed and bounded, and follow no links out",
+    ),
+    Requirement(
+        id="EXR-10",
+        source="000 §4, issue 22",
+        promise="cpl explore shows an exploration as it goes, and its summary as text, Markdown and events",
+    ),
+    Requirement(
         id="MEMORY-01",
         source="003 §8.11",
         promise="what a thread remembers can be read, and written by people alone; later turns are shown it",

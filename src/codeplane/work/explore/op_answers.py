@@ -71,7 +71,8 @@ def _span(target: Target, found: JsonObject) -> Answer:
     value: JsonObject = {
         "path": file["path"],
         "startLine": file["start"],
-        "endLine": file["end"],
+        # The last line that is there, perhaps not whole.
+        "endLine": _number(file, "start") + text.count("\n") if cut else file["end"],
         "lineCount": file["line_count"],
         "text": text,
         "encoding": _UTF8 if str(file["encoding"]) == _UTF8 else "unknown-lossy",
