@@ -109,6 +109,10 @@ def _text(values: JsonObject, name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+# What the progress of a call says first that waits for a person's answer.
+WAITS_FOR_PERSON = "waiting for a person: "
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """How far a call has come."""

@@ -58,6 +58,8 @@ def test_who_does_not_declare_tasks_waits_for_the_answer_and_is_told_of_no_task(
     for method in ("tasks/get", "tasks/cancel"):
         assert plain.error(method, "task_x") == MISSING
     assert plain.error("tasks/update", "task_x", inputResponses={}) == MISSING
+    listening = plain.post("subscriptions/listen", {"notifications": {"taskIds": ["task_x"]}})
+    assert listening["error"]["code"] == MISSING
     refusal = plain.post("tasks/get", {"taskId": "task_x"})["error"]["data"]
     assert refusal == {"requiredCapabilities": {"extensions": {TASKS: {}}}}
 

@@ -1,6 +1,7 @@
 """`notifications/tools/list_changed`: clients hear when operations come and go."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 from weakref import WeakSet
 
@@ -11,6 +12,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from codeplane.kernel.catalogue import Catalogue, CatalogueChange
+from codeplane.surfaces.mcp.tasks import declares_tasks, missing_extension
 
 # A client that does not read must not hold up the others.
 _SEND_SEC = 5.0
@@ -61,6 +63,9 @@ class ToolListener(ListenHandler):
     async def __call__(
         self, ctx: ServerRequestContext[Any, Any], params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Acknowledge what is delivered, and nothing else."""
+        """Acknowledge what is delivered, and nothing else; tasks are asked about, and only by who declares them."""
+        asked = (ctx.params or {}).get("notifications")
+        if isinstance(asked, Mapping) and asked.get("taskIds") and not declares_tasks(ctx):
+            raise missing_extension()
         wanted = types.SubscriptionFilter(tools_list_changed=params.notifications.tools_list_changed)
         return await super().__call__(ctx, params.model_copy(update={"notifications": wanted}))

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from codeplane.kernel.actor import Answer
+from codeplane.kernel.actor import WAITS_FOR_PERSON, Answer
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.config import ApprovalsConfig
@@ -144,7 +144,7 @@ async def _until_settled(
 ) -> None:
     """Wait until the action is settled, the client has answered, or the time is over, and report progress."""
     loop = asyncio.get_running_loop()
-    started, message = loop.time(), f"waiting for a person: cpl approvals approve {action.action_id}"
+    started, message = loop.time(), f"{WAITS_FOR_PERSON}cpl approvals approve {action.action_id}"
     while not settled.is_set():
         spent = loop.time() - started
         if spent >= left_sec or (asking is not None and asking.done()):

@@ -5,7 +5,7 @@ import hmac
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 
-from codeplane.kernel.actor import Actor, Answer, Caller, Progress
+from codeplane.kernel.actor import WAITS_FOR_PERSON, Actor, Answer, Caller, Progress
 from codeplane.kernel.deferred_call import DeferredQuestion
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.ids import new_id
@@ -38,8 +38,8 @@ class RunningCall:
 
     async def note_progress(self, progress: Progress) -> None:
         """Remember what the call says about how far it is."""
-        self.waits_for_person = progress.total is None and self.question is None
         self.message = (progress.message or "")[:_MAX_MESSAGE]
+        self.waits_for_person = self.message.startswith(WAITS_FOR_PERSON)
 
     async def ask(self, text: str) -> Answer | None:
         """Show a question to whoever asks for the call with the client's secret, and wait for the answer."""
