@@ -1,7 +1,7 @@
 #!/bin/sh
 # Brings what the tests need besides Python packages: a few Debian tools, the MCP clients in tests/clients
 # the JavaScript test runners in tests/testing/npm, the indexers in tests/refactor/scip/npm and the MCP servers in
-# tests/work/tools/npm.
+# tests/work/tools/npm, and the agents in tests/work/agents/npm.
 # `make test` calls it every time, so it does nothing, quickly, when everything is there.
 set -eu
 cd "$(dirname "$0")/.."
@@ -35,4 +35,6 @@ fi
     echo "tests/setup.sh: WARNING: the ACP clients could not be installed; the tests that need them will fail" >&2
 "${VENV:-.venv}/bin/python" -m tests.work.tools.published_servers ||
     echo "tests/setup.sh: WARNING: the MCP servers could not be installed; the tests that need them will fail" >&2
+"${VENV:-.venv}/bin/python" -m tests.work.agents.published_agents ||
+    echo "tests/setup.sh: WARNING: the ACP agents could not be installed; the tests that need them will fail" >&2
 exec "${VENV:-.venv}/bin/python" -m tests.testing.node

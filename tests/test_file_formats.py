@@ -13,6 +13,7 @@ import jwt
 import msgspec
 import pytest
 
+from codeplane.adapters.agent_settings import AgentSettings
 from codeplane.adapters.model_settings import ModelSettings
 from codeplane.adapters.provider_keys import ProviderKeys
 from codeplane.adapters.sealed_bytes import SealedBytes
@@ -733,6 +734,20 @@ def test_servers_of_outside_tools(tmp_path: Path) -> None:
     workspace = Workspace(root=tmp_path / "repo")
     loaded = load_config(workspace=workspace, user_config=tmp_path / "config.yaml", environ={}, overrides=())
     assert loaded.config.mcp.servers["notes"].args == ("--fast",)
+
+
+def test_outside_agents(tmp_path: Path) -> None:
+    AgentSettings(tmp_path).add({"mine": {"command": "mine", "network": True}})
+    assert (tmp_path / "agents.yaml").read_text().splitlines()[1:] == [
+        "agents:",
+        "  acp:",
+        "    mine:",
+        "      command: mine",
+        "      network: true",
+    ]
+    workspace = Workspace(root=tmp_path / "repo")
+    loaded = load_config(workspace=workspace, user_config=tmp_path / "config.yaml", environ={}, overrides=())
+    assert loaded.config.agents.acp["mine"].network is True
 
 
 @pytest.mark.parametrize(

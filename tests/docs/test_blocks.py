@@ -20,7 +20,7 @@ pytestmark = requirement("DOCS-02")
 BLOCKS = [(document.name, block) for document in documents() for block in document.blocks()]
 
 # Settings that no file of a repository may have.
-_OWNERS = ("models:", "mcp:", "tools:", "notifications:")
+_OWNERS = ("models:", "mcp:", "tools:", "notifications:", "agents:")
 
 
 def of(language: str) -> list[object]:

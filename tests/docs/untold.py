@@ -20,6 +20,8 @@ ELSEWHERE: Final = {
     "cpl models key": "surfaces/cli/test_models.py, which has keys",
     "cpl models test": "surfaces/cli/test_models.py, which has models",
     "cpl up --install": "surfaces/cli/test_unit.py, which has a systemd to ask",
+    "cpl agents test": "surfaces/cli/test_outside_agents.py, which has an agent",
+    "cpl chat --agent": "surfaces/cli/test_outside_agents.py, which has an agent",
     "cpl tools": "surfaces/cli/test_tools.py, which has servers",
     "cpl demo": "surfaces/cli/demo/test_demo.py, without its pauses",
 }

@@ -257,6 +257,36 @@ REQUIREMENTS = (
         promise="what work planned is kept whole, sealed and bounded; events and answers show it redacted",
     ),
     Requirement(
+        id="OAG-01",
+        source="issue 22",
+        promise="an outside ACP agent runs turns in a work tree of its own; its diff is applied as one mutation",
+    ),
+    Requirement(
+        id="OAG-02",
+        source="issue 22",
+        promise="an outside agent writes no checkout, and sees no home, secret or network but as declared",
+    ),
+    Requirement(
+        id="OAG-03",
+        source="issue 22",
+        promise="what an outside agent asks for passes the door: permissions, files, commands, tools",
+    ),
+    Requirement(
+        id="OAG-04",
+        source="issue 22",
+        promise="an outside agent that hangs, floods, exits or is cut off ends its turn with a reason, or goes on",
+    ),
+    Requirement(
+        id="OAG-05",
+        source="issue 22",
+        promise="agents on both published ACP libraries, and Claude Code, are driven: edits refused, applied, undone",
+    ),
+    Requirement(
+        id="OAG-06",
+        source="issue 22",
+        promise="outside agents work on jobs, and are added, listed and tried at the terminal and dashboard",
+    ),
+    Requirement(
         id="JOB-01",
         source="003 §5, §7, §8.9, design §10",
         promise="a job runs in the background in a thread; the same trigger is one job; places and priorities hold",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codeplane.adapters.sealed_file import SealedFile
-from codeplane.kernel.config import Config, McpServerConfig, OutsideProgram
+from codeplane.kernel.config import Config, McpServerConfig, OutsideAgentConfig, OutsideProgram
 from codeplane.kernel.errors import ToolServerUnavailable
 
 # As other clients write them: ${NAME}, ${env:NAME}, ${NAME:-default}.
@@ -78,11 +78,11 @@ def is_secret_name(name: str) -> bool:
     return _SECRET_NAME.search(name) is not None
 
 
-def _programs(config: Config) -> list[OutsideProgram]:
-    return [*config.mcp.servers.values(), *config.tools.plugins.values()]
+def _programs(config: Config) -> list[OutsideProgram | OutsideAgentConfig]:
+    return [*config.mcp.servers.values(), *config.tools.plugins.values(), *config.agents.acp.values()]
 
 
-def _named(program: OutsideProgram) -> Iterator[tuple[str, str]]:
+def _named(program: OutsideProgram | OutsideAgentConfig) -> Iterator[tuple[str, str]]:
     yield from program.env.items()
     if isinstance(program, McpServerConfig):
         yield from program.headers.items()

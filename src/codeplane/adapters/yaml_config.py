@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from codeplane.adapters.agent_settings import NAME as AGENTS_FILE
 from codeplane.adapters.changed_settings import ChangedSettings
 from codeplane.adapters.model_settings import NAME as MODELS_FILE
 from codeplane.adapters.provider_keys import load_provider_keys
@@ -20,7 +21,7 @@ from codeplane.kernel.workspace import Workspace
 MAX_FILE_BYTES = 1024 * 1024
 ENV_PREFIX = "CODEPLANE__"
 _OPTION = "--set"
-_OWNERS_ALONE = ("models", "mcp.servers", "tools", "notifications")
+_OWNERS_ALONE = ("models", "mcp.servers", "tools", "notifications", "agents.acp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +121,11 @@ def load_config(
 
 
 def _of_user(config: Path | None) -> list[Path]:
-    """The user's own files, the one that counts more last: what `cpl models` and `cpl tools` wrote, and what they write
-    themselves."""
-    return [config.with_name(MODELS_FILE), config.with_name(TOOLS_FILE), config] if config is not None else []
+    """The user's own files, the one that counts more last: what `cpl models`, `cpl tools` and `cpl agents` wrote, and
+    what they write themselves."""
+    if config is None:
+        return []
+    return [*map(config.with_name, (MODELS_FILE, TOOLS_FILE, AGENTS_FILE)), config]
 
 
 def _is_inside(path: Path, root: Path) -> bool:

@@ -66,6 +66,8 @@ class Origin:
     is_unattended: bool = False
     # What is asked about in this work, where that is stricter than the owner's setting.
     approval_mode: str | None = None
+    # The work tree that its calls run in, where that is not a job's own.
+    tree_id: str | None = None
 
     def to_json(self) -> JsonObject:
         """The origin as records keep it and rules see it; what is not known is left out."""
@@ -82,6 +84,7 @@ class Origin:
             "node": self.node,
             "is_unattended": self.is_unattended or None,
             "approval_mode": self.approval_mode,
+            "tree_id": self.tree_id,
         }
         return {name: value for name, value in values.items() if value is not None}
 
@@ -101,6 +104,7 @@ class Origin:
             node=_text(values, "node"),
             is_unattended=values.get("is_unattended") is True,
             approval_mode=_text(values, "approval_mode"),
+            tree_id=_text(values, "tree_id"),
         )
 
 

@@ -1,7 +1,8 @@
-"""The work tree of a job, in which it changes files: what a plane may ask of it."""
+"""The work tree of a job, or of a thread that an outside agent runs, in which it changes files."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 from codeplane.kernel.call import Call, Operation
@@ -47,6 +48,30 @@ class JobTrees(Protocol):
 
     async def create(self, job_id: str, revision: str = "HEAD") -> str:
         """Check a commit out for a job, in the place of what an earlier try left; returns the commit."""
+        ...
+
+    def tree(self, job_id: str) -> Path:
+        """The folder of its files."""
+        ...
+
+    def home(self, job_id: str) -> Path:
+        """The folder of whatever else belongs to a work tree."""
+        ...
+
+    async def newest_commit(self) -> str:
+        """The commit that a work tree would be made of now; NotGit when there is none."""
+        ...
+
+    async def has_uncommitted(self) -> bool:
+        """Whether the checkout differs from its newest commit."""
+        ...
+
+    async def move_base(self, job_id: str, base: str) -> str:
+        """Take what is in a work tree now as what further changes are counted from; returns the commit of that."""
+        ...
+
+    def list_threads(self) -> list[str]:
+        """The threads that have a folder here."""
         ...
 
     def exists(self, job_id: str) -> bool:

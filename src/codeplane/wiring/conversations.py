@@ -3,6 +3,7 @@
 import asyncio
 import os
 import stat
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -51,6 +52,8 @@ class Conversations:
 
     foundation: Foundation
     payloads: Payloads
+    transcripts: TranscriptStore
+    reach_outs: ReachOuts
     store: ThreadStore
     jobs: JobStore
     skills: SkillLibrary
@@ -104,6 +107,8 @@ class Conversations:
         return cls(
             foundation=foundation,
             payloads=payloads,
+            transcripts=transcripts,
+            reach_outs=reach_outs,
             store=store,
             jobs=jobs,
             skills=skills,
@@ -137,8 +142,10 @@ class Conversations:
             config=self.foundation.config.turns,
         )
 
-    def operations(self, conveyor: Conveyor, engine: WorkEngine) -> tuple[object, ...]:
-        """The operations on threads, turns and skills."""
+    def operations(
+        self, conveyor: Conveyor, engine: WorkEngine, kinds: Sequence[TurnKind], choose_agent: Callable[[str], str]
+    ) -> tuple[object, ...]:
+        """The operations on threads, turns and skills; `kinds` are all that turns can be."""
         foundation, access = self.foundation, self.access(conveyor)
         threads = ThreadOperations(
             store=self.store,
@@ -150,6 +157,7 @@ class Conversations:
             redactor=foundation.outward,
             streams=foundation.streams,
             mode=foundation.config.trust.mode,
+            choose_agent=choose_agent,
         )
         fork = ThreadFork(
             store=self.store,
@@ -163,7 +171,7 @@ class Conversations:
             access=access,
             engine=engine,
             queue=TurnQueue(engine=engine, payloads=self.payloads),
-            kind=self.kind,
+            kinds=kinds,
             log=foundation.log,
             # What is asked leaves for models, perhaps on other machines.
             redactor=foundation.outward,
@@ -174,7 +182,12 @@ class Conversations:
         return threads, fork, turns, SkillOperations(self.skills)
 
     def job_operations(
-        self, conveyor: Conveyor, engine: WorkEngine, trees: JobTrees, lifecycle: TreeLifecycle
+        self,
+        conveyor: Conveyor,
+        engine: WorkEngine,
+        trees: JobTrees,
+        lifecycle: TreeLifecycle,
+        choose_agent: Callable[[str], str],
     ) -> tuple[object, ...]:
         """The operations on jobs and on what they changed."""
         foundation, scope_of = self.foundation, work_scope(conveyor.ports.authority.event_scope)
@@ -193,6 +206,7 @@ class Conversations:
             default_wall_time_sec=foundation.config.jobs.max_wall_time_sec,
             pass_marks=foundation.untrusted.pass_to_work,
             skills=self.skills,
+            choose_agent=choose_agent,
         )
         changes = JobTreeOperations(access=access, jobs=self.jobs, trees=trees, lifecycle=lifecycle)
         return jobs, changes

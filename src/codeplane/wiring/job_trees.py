@@ -21,6 +21,8 @@ from codeplane.work.jobs.store import JobStore
 
 _MAX_KNOWN = 1024
 _READING, _SPAWNING = "read_files", "spawn_agents"
+# What ids of threads begin with: only those that an outside agent runs have a work tree.
+_THREAD = "thr_"
 _CREATE_JOB = "job.create"
 _SHELL = frozenset({"run_bash", "shell.output", "shell.cancel"})
 # Branches, tags, stashes and remotes are the repository's, which the person shares with every work tree of it.
@@ -123,7 +125,7 @@ class JobWorkspaces:
         await asyncio.gather(*(self.close(job_id) for job_id in [*self._open]))
 
     async def _is_isolated(self, job_id: str) -> bool:
-        known = self._isolated.get(job_id)
+        known = True if job_id.startswith(_THREAD) else self._isolated.get(job_id)
         if known is None:
             try:
                 known = (await self._jobs.get(job_id, whole=True)).changes_files

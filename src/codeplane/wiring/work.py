@@ -12,6 +12,7 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.payloads import PayloadStore
 from codeplane.trust.identity.server_key import ServerKey
+from codeplane.wiring.agents import Agents
 from codeplane.wiring.conversations import Conversations
 from codeplane.wiring.explore import Explorations
 from codeplane.wiring.job_trees import JobWorkspaces
@@ -21,6 +22,7 @@ from codeplane.wiring.repository import RepositoryWiring
 from codeplane.wiring.schedules import Schedules
 from codeplane.wiring.trust import TrustWiring
 from codeplane.wiring.work_scope import work_scope
+from codeplane.work.agents.table import ThreadTreeTable
 from codeplane.work.artifacts.operations import ArtifactOperations
 from codeplane.work.artifacts.store import ArtifactStore
 from codeplane.work.artifacts.table import ArtifactTable
@@ -64,6 +66,7 @@ class WorkWiring(PlaneWiring):
         ProposalTable,
         ScheduleTable,
         DeferredTable,
+        ThreadTreeTable,
     )
 
     deferred: DeferredCallRuns
@@ -89,6 +92,11 @@ class WorkWiring(PlaneWiring):
         self._origins = BoundedCache[str, bool](_MAX_ORIGINS)
         self._conversations = Conversations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
         self._explorations = Explorations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
+        repository = house.plane(RepositoryWiring)
+        self.trees = JobWorkspaces(
+            foundation=foundation, edits=repository.edits, operations=repository.served.operations
+        )
+        self.agents = Agents.of(foundation, self._conversations, self.trees.trees)
         self.engine = WorkEngine(
             kinds=(
                 StepList(
@@ -96,6 +104,7 @@ class WorkWiring(PlaneWiring):
                 ),
                 *self._conversations.kinds,
                 self._explorations.kind,
+                self.agents.kind,
             ),
             log=foundation.log,
             clock=foundation.clock,
@@ -109,10 +118,6 @@ class WorkWiring(PlaneWiring):
             is_own=self._is_own if foundation.log.is_shared else None,
         )
         self.jobs = self._conversations.job_queue(self.engine)
-        repository = house.plane(RepositoryWiring)
-        self.trees = JobWorkspaces(
-            foundation=foundation, edits=repository.edits, operations=repository.served.operations
-        )
         self._tree_lifecycle = TreeLifecycle(
             log=foundation.log,
             jobs=self._conversations.jobs,
@@ -168,7 +173,10 @@ class WorkWiring(PlaneWiring):
             has_read_untrusted=lambda call: foundation.untrusted.mark_of_call(call) is not None,
             door=conveyor,
         )
-        conversations = self._conversations.operations(conveyor, self.engine)
+        choose_agent = self.agents.registry.choose
+        conversations = self._conversations.operations(
+            conveyor, self.engine, (self._conversations.kind, self.agents.kind), choose_agent
+        )
         return Part(
             operations=(
                 operations,
@@ -177,7 +185,10 @@ class WorkWiring(PlaneWiring):
                 artifacts,
                 proposals,
                 *conversations,
-                *self._conversations.job_operations(conveyor, self.engine, self.trees.trees, self._tree_lifecycle),
+                *self._conversations.job_operations(
+                    conveyor, self.engine, self.trees.trees, self._tree_lifecycle, choose_agent
+                ),
+                *self.agents.operations(conveyor),
                 self.schedules.operations(self._conversations.access(conveyor)),
                 *self._explorations.operations(conveyor, self.engine, self.trees),
             ),
@@ -240,10 +251,12 @@ class WorkWiring(PlaneWiring):
             await self._callbacks.sweep()
             await self._job_callbacks.sweep()
             await self._tree_lifecycle.sweep()
+            await self.agents.trees.sweep()
 
     async def _sweep_leftovers(self) -> None:
         if self.engine.has_started:
             await self._tree_lifecycle.remove_leftovers()
+            await self.agents.trees.remove_leftovers()
 
     async def delete_orphaned_payloads(self) -> None:
         """Delete what was kept for items and artifacts that are gone."""

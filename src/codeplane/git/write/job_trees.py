@@ -1,6 +1,7 @@
 """Linked work trees of the repository in which jobs change files, and their changes as one mutation of the checkout."""
 
 import asyncio
+import hashlib
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Sequence
@@ -31,7 +32,15 @@ TREE, HOME = "tree", "home"
 _INDEX = "diff-index"
 _KINDS: dict[str, FileChangeKind] = {"A": "created", "D": "deleted"}
 _EXECUTABLE = 0o100
+# Which of git's modes of files are executable.
+_FILE_MODES = {"100644": False, "100755": True}
 _NAMED = 20
+_THREAD = "thr_"
+_AUTHOR = {
+    f"GIT_{role}_{field}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for field, value in (("NAME", "CodePlane"), ("EMAIL", "codeplane@localhost"))
+}
 
 
 def trees_folder(workspace: Workspace, config: JobsConfig) -> Path:
@@ -71,11 +80,17 @@ class GitJobTrees:
 
     def list_jobs(self) -> list[str]:
         """The jobs that have a folder here, with a whole work tree or with what is left of one."""
+        return [name for name in self._list_folders() if not name.startswith(_THREAD)]
+
+    def list_threads(self) -> list[str]:
+        """The threads that have a folder here."""
+        return [name for name in self._list_folders() if name.startswith(_THREAD)]
+
+    def _list_folders(self) -> list[str]:
         return sorted(entry.name for entry in self._folder.iterdir()) if self._folder.is_dir() else []
 
-    async def create(self, job_id: str, revision: str = "HEAD") -> str:
-        """Check a commit out for a job, in the place of what an earlier try left; returns the commit."""
-        await self.remove(job_id)
+    async def newest_commit(self, revision: str = "HEAD") -> str:
+        """The commit that a work tree would be made of; NotGit when there is none."""
         head = await self._git.run(
             "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}", check=False
         )
@@ -86,15 +101,36 @@ class GitJobTrees:
                 "a job can only change files of a repository that has a commit",
                 hint="make a first commit, or create the job without changes_files",
             )
+        return head.line
+
+    async def has_uncommitted(self) -> bool:
+        """Whether the checkout differs from its newest commit."""
+        status = await self._git.run("status", "--porcelain", "-z", "--untracked-files=normal")
+        return bool(status.fields)
+
+    async def create(self, job_id: str, revision: str = "HEAD") -> str:
+        """Check a commit out for a job, in the place of what an earlier try left; returns the commit."""
+        await self.remove(job_id)
+        head = await self.newest_commit(revision)
         try:
             self.home(job_id).mkdir(parents=True)
-            await self._git.run("worktree", "add", "--quiet", "--detach", "--", str(self.tree(job_id)), head.line)
+            await self._git.run("worktree", "add", "--quiet", "--detach", "--", str(self.tree(job_id)), head)
         except (OSError, CodePlaneError) as error:
             await self.remove(job_id)
             if isinstance(error, OSError):
                 raise StorageFailed(f"the work tree of {job_id} cannot be made: {error}") from error
             raise
-        return head.line
+        return head
+
+    async def move_base(self, job_id: str, base: str) -> str:
+        """Take what is in a work tree now as what further changes are counted from; returns the commit of that."""
+        git, index = await self._staged(job_id)
+        tree = await git.run("write-tree", env=index)
+        message = f"applied to the checkout from {job_id}"
+        commit = await git.run("commit-tree", "-p", base, "-m", message, tree.line, env=_AUTHOR)
+        # Its own HEAD keeps the commit from being collected.
+        await git.run("reset", "--quiet", "--mixed", commit.line)
+        return commit.line
 
     async def close(self, job_id: str) -> None:
         """End what runs for a work tree, such as its index."""
@@ -146,7 +182,8 @@ class GitJobTrees:
         changes = await asyncio.to_thread(self._plan, self.tree(job_id), files)
         if not changes:
             # Perhaps by an earlier call, which was cut off before that was recorded.
-            return AppliedTree(files=tuple(files), mutation_id=await asyncio.to_thread(self._find_mutation, job_id))
+            mutation_id = await asyncio.to_thread(self._find_mutation, job_id) if files else ""
+            return AppliedTree(files=tuple(files), mutation_id=mutation_id)
         applied = await self._engine.apply(call, changes, what=_what(job_id))
         for path in applied.ignored:
             call.warn(f"{path} is ignored by git in the checkout")
@@ -163,8 +200,9 @@ class GitJobTrees:
             raise JobTreeGone(f"the work tree of {job_id} is gone")
         git = self._git.at(self.tree(job_id))
         index = self._folder / job_id / _INDEX
-        # Not the job's own index, which it may be using; its times spare git reading every file.
-        await asyncio.to_thread(shutil.copyfile, git.folder / "index", index)
+        # Not the job's own index, which it may be using; its times spare git reading every file, and its own time tells
+        # git which files were written in the same second as it and have to be read all the same.
+        await asyncio.to_thread(shutil.copy2, git.folder / "index", index)
         variables = {"GIT_INDEX_FILE": str(index)}
         await git.run("add", "--all", "--", ".", env=variables)
         return git, variables
@@ -174,7 +212,20 @@ class GitJobTrees:
         if not files:
             return []
         moved = await self._git.run("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", base, "--")
-        return await asyncio.to_thread(self._list_conflicts, job_id, set(moved.fields), files)
+        conflicts = await asyncio.to_thread(self._list_conflicts, job_id, set(moved.fields), files)
+        return [path for path in conflicts if not await self._is_as_in(base, path)]
+
+    async def _is_as_in(self, base: str, path: str) -> bool:
+        """Whether a file of the checkout is as in a commit: what was applied and not added yet, git says nothing of."""
+        here = await asyncio.to_thread(state_of, self._git.root, path)
+        if here is None or here.link or not here.sha256:
+            return False
+        listed = await self._git.run("ls-tree", "-z", base, "--", path, check=False)
+        mode, _, rest = (listed.fields[0] if listed.fields else "").partition(" ")
+        if mode not in _FILE_MODES or bool(here.mode & _EXECUTABLE) is not _FILE_MODES[mode]:
+            return False
+        content = await self._git.run("cat-file", "blob", rest.partition(" ")[2].partition("\t")[0], check=False)
+        return hashlib.sha256(content.out).hexdigest() == here.sha256
 
     def _list_conflicts(self, job_id: str, moved: set[str], files: Sequence[FileChange]) -> list[str]:
         conflicts: list[str] = []
@@ -214,7 +265,7 @@ class GitJobTrees:
 
 def _what(job_id: str) -> str:
     """What the mutation that applies a job's changes is called."""
-    return f"job {job_id}"
+    return f"{'thread' if job_id.startswith(_THREAD) else 'job'} {job_id}"
 
 
 def _is_same(here: FileState | None, there: FileState | None) -> bool:

@@ -41,8 +41,8 @@ class Identify:
             workspace = request.workspace
             # Handler, assessment and preview of that workspace.
             operation = received.operation = self.elsewhere(workspace).get(operation.name)
-        elif (origin := received.caller.origin) is not None and origin.job_id is not None:
-            operation = received.operation = await self.job_operation(origin.job_id, operation)
+        elif (origin := received.caller.origin) is not None and (tree_id := origin.tree_id or origin.job_id):
+            operation = received.operation = await self.job_operation(tree_id, operation)
         task = await self._enter(received, actor, operation)
         return Identified(
             received=received,

@@ -35,7 +35,7 @@ class CliConversation:
         self.thread_id = ""
         self.turn_id = ""
 
-    def open(self, thread: str | None, *, model: str = "", newest: bool = False) -> JsonObject | None:
+    def open(self, thread: str | None, *, model: str = "", newest: bool = False, agent: str = "") -> JsonObject | None:
         """Choose the thread: the one named, the last one used, or a new one; the snapshot of one that was there."""
         if newest and thread is None:
             listed = self._result("thread.list", {"limit": 1})["results"]
@@ -45,7 +45,8 @@ class CliConversation:
             shown = self._result("thread.show", {"thread_id": thread})
             self.thread_id, self.turn_id = str(shown["thread_id"]), _last_turn(shown)
             return shown
-        self.thread_id, self.turn_id = str(self._result("thread.create", {"model": model})["thread_id"]), ""
+        asked: JsonObject = {"model": model, **({"agent": agent} if agent else {})}
+        self.thread_id, self.turn_id = str(self._result("thread.create", asked)["thread_id"]), ""
         return None
 
     def ask(

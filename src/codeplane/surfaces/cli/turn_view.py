@@ -53,6 +53,13 @@ class TurnView:
                 self._end_line()
                 self._printed = ""
                 self._say(f"  asking again: {payload.get('problem')}")
+            case "agent.started":
+                self._say(f"  {payload['agent']} works in a tree of its own")
+            case "agent.problem":
+                self._say(f"  {payload['text']}")
+            case "agent.changed" if payload.get("files"):
+                self._end_line()
+                self._say(f"  changed {payload['files']} files in its own tree: /diff, then /apply or /discard")
             case "turn.resumed":
                 self._say(f"  going on ({payload['resumed_reason']})")
             case "turn.failed":

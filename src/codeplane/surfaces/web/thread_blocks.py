@@ -15,6 +15,7 @@ _TURN_STATES = {
     "turn.completed": "COMPLETED",
     "turn.failed": "FAILED",
 }
+_AGENT_CHANGES = frozenset({"agent.changed", "agent.tree_applied", "agent.tree_discarded"})
 _ACTION_STATES = {
     "action.created": "PENDING",
     "action.approved": "APPROVED",
@@ -113,7 +114,11 @@ class ThreadBlocks:
             return self._set(f"proposal-{get_text(payload, 'proposal_id')}", "proposal", sequence, {**payload})
         if kind == "artifact.created":
             return self._set(f"artifact-{get_text(payload, 'artifact_id')}", "artifact", sequence, {**payload})
-        if kind in ("schedule.stopped", "model.fallback", "model.repair_attempted"):
+        if kind == "agent.plan":
+            return self._set(f"plan-{turn_id}", "plan", sequence, {**payload})
+        if kind in _AGENT_CHANGES:
+            return self._set(f"changes-{sequence}", "changes", sequence, {"type": kind, **payload})
+        if kind in ("schedule.stopped", "model.fallback", "model.repair_attempted", "agent.started", "agent.problem"):
             return self._set(f"note-{sequence}", "note", sequence, {"type": kind, **payload})
         return None
 

@@ -37,6 +37,7 @@ FIELDS: Mapping[tuple[str, ...], tuple[str, ...]] = {
         "namespace",
         "node",
         "is_unattended",
+        "tree_id",
     ),
     (*_ORIGIN, "on_behalf_of"): ("kind", "id", "owner"),
 }

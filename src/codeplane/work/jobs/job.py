@@ -64,6 +64,8 @@ class Job:
     changed_files: int | None
     # What applied its changes to the checkout.
     mutation_id: str
+    # The outside agent that runs it; empty where a model does.
+    agent: str
 
     @property
     def job_id(self) -> str:
@@ -88,7 +90,7 @@ class Job:
 
 _OWN_COLUMNS = (
     "goal, thread_id, turn_id, trigger_type, trigger_source_id, scheduled_for_ns, changes_files, callback_thread_id, "
-    "has_called_back, toolset, model, tree, base_commit, changed_files, mutation_id"
+    "has_called_back, toolset, model, tree, base_commit, changed_files, mutation_id, agent"
 )
 _WORK = ", ".join(f"w.{column.strip()}" for column in WORK_COLUMNS.split(","))
 _OWN = ", ".join(f"j.{column.strip()}" for column in _OWN_COLUMNS.split(","))
@@ -98,7 +100,7 @@ SELECT = f"SELECT {_OWN}, {_WORK} FROM jobs j JOIN work_items w ON w.work_id = j
 def job_from_row(row: Sequence[Cell]) -> Job:
     """The job in a row of SELECT."""
     (goal, thread_id, turn_id, trigger_type, trigger_source_id, scheduled_for_ns, changes_files, callback_thread_id,
-     has_called_back, toolset, model, tree, base_commit, changed_files, mutation_id, *work) = row  # fmt: skip
+     has_called_back, toolset, model, tree, base_commit, changed_files, mutation_id, agent, *work) = row  # fmt: skip
     return Job(
         item=item_from_row(work),
         goal=str(goal),
@@ -116,4 +118,5 @@ def job_from_row(row: Sequence[Cell]) -> Job:
         base_commit=str(base_commit),
         changed_files=None if changed_files is None else int(str(changed_files)),
         mutation_id=str(mutation_id),
+        agent=str(agent),
     )

@@ -16,8 +16,7 @@ from codeplane.work.jobs.job import KIND, Job, JobStatus
 from codeplane.work.jobs.store import JobStore
 from codeplane.work.threads.events import TURN_BUDGET_APPLIED, thread_draft
 from codeplane.work.threads.store import ThreadStore
-from codeplane.work.turns.kind import turn_events
-from codeplane.work.turns.loop import TurnLoop
+from codeplane.work.turns.kind import TurnRunner, turn_events
 
 _STATUSES = {
     LEASED: JobStatus.RUNNING,
@@ -41,7 +40,7 @@ class JobKind:
     name: ClassVar[str] = KIND
 
     def __init__(
-        self, *, threads: ThreadStore, jobs: JobStore, loop: TurnLoop, tokenizer: str, max_running: int
+        self, *, threads: ThreadStore, jobs: JobStore, loop: TurnRunner, tokenizer: str, max_running: int
     ) -> None:
         self.max_running = max_running
         self._threads = threads
@@ -50,6 +49,8 @@ class JobKind:
         self._tokenizer = tokenizer
         # Makes what a job needs before it runs, such as its work tree.
         self.prepare: Callable[[Job], Awaitable[None]] | None = None
+        # Runs those that name an outside agent.
+        self.outside: TurnRunner | None = None
 
     async def actor(self, item: WorkItem) -> Actor:
         """The job itself."""
@@ -64,14 +65,16 @@ class JobKind:
         left_sec = item.limits.max_seconds - item.ran_us / 1_000_000
         if left_sec <= 0:
             return _out_of_time(item)
+        job = await self._jobs.get(item.work_id, whole=True)
         if self.prepare is not None:
-            await self.prepare(await self._jobs.get(item.work_id, whole=True))
+            await self.prepare(job)
+        loop = self.outside if job.agent and self.outside is not None else self._loop
         turn = await self._threads.turn_of_work(item.work_id)
         # Its running tool ends first, the model's answer does not.
         timeout = asyncio.Event()
         timer = asyncio.get_running_loop().call_later(left_sec, timeout.set)
         try:
-            transition = await self._loop.run(item, turn, run, interrupt=timeout, actor=item.actor, job_id=item.work_id)
+            transition = await loop.run(item, turn, run, interrupt=timeout, actor=item.actor, job_id=item.work_id)
         finally:
             timer.cancel()
         is_cut_off = timeout.is_set() and transition is not None and transition.kind == FAILED

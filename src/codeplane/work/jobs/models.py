@@ -37,6 +37,7 @@ class CreateJobRequest(Request):
     toolset: str = Field("", max_length=200, description="tools it may use: toolsets and families; core by default")
     model: str = Field("", max_length=200, description="provider/model instead of the default")
     skills: tuple[str, ...] = Field((), max_length=MAX_CHOSEN, description="skills that it is to follow, by name")
+    agent: str = Field("", max_length=32, description="an outside agent that works on it, in a work tree of its own")
 
 
 class JobRequest(Request):
@@ -92,6 +93,7 @@ class JobView(Result):
     created_by: str
     on_behalf_of: str
     changes_files: bool
+    agent: str
     tree: str
     changed_files: int
     mutation_id: str
@@ -127,6 +129,7 @@ class JobView(Result):
             created_by=item.created_by,
             on_behalf_of=str(item.on_behalf_of),
             changes_files=job.changes_files,
+            agent=job.agent,
             tree=job.tree.value,
             changed_files=job.changed_files or 0,
             mutation_id=job.mutation_id,

@@ -1,5 +1,6 @@
 """The operations on jobs."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -104,7 +105,9 @@ class JobOperations:
         default_wall_time_sec: float,
         pass_marks: PassMarks,
         skills: SkillLibrary,
+        choose_agent: Callable[[str], str],
     ) -> None:
+        self._choose_agent = choose_agent
         self._queue = queue
         self._store = store
         self._access = access
@@ -210,6 +213,8 @@ class JobOperations:
             raise InvalidArgument(
                 f"there is no toolset {(unknown or [request.toolset])[0]!r}", hint="use core, all, or families"
             )
+        # Not the default: a job of ours stays one.
+        agent = self._choose_agent(request.agent) if request.agent else ""
         origin = call.caller.origin
         callback = request.callback_thread_id or (origin.thread_id if origin is not None else None)
         return NewJob(
@@ -220,12 +225,14 @@ class JobOperations:
             trigger_source_id=(origin.turn_id or origin.work_id or "") if origin is not None else "",
             budget=TurnBudget(**request.budget.model_dump()),
             max_wall_time_ms=request.max_wall_time_ms,
-            changes_files=request.changes_files,
+            # An outside agent changes files where it works, so that has to be a tree of its own.
+            changes_files=request.changes_files or bool(agent),
             parent_id=origin.work_id if origin is not None else None,
             callback_thread_id=await self._visible_thread(call, callback or ""),
             toolset=",".join(names),
             model=request.model,
             mode=(origin.approval_mode or "") if origin is not None else "",
+            agent=agent,
             call_id=call.call_id,
             idempotency_key=call.idempotency_key or new_id("key"),
         )

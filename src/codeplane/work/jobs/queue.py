@@ -70,6 +70,8 @@ class NewJob:
     # What its calls ask about, where that is stricter than the owner's setting.
     mode: str = ""
     skills: tuple[ChosenSkill, ...] = ()
+    # The outside agent that works on it, in a work tree of its own.
+    agent: str = ""
     call_id: str | None = None
     # Names a job that no schedule or callback triggers; the same key by the same caller is the same job.
     idempotency_key: str = field(default_factory=lambda: new_id("key"))
@@ -144,6 +146,7 @@ class JobQueue:
             model=new.model or thread.model,
             mode=new.mode or thread.mode,
             skills=new.skills,
+            agent=new.agent,
         )
         wall_time_ms = self._wall_time_ms(new)
         await self._engine.store.create(
@@ -216,6 +219,7 @@ class JobQueue:
             "callback_thread_id": new.callback_thread_id,
             "toolset": thread.toolset,
             "model": new.model or thread.model,
+            "agent": new.agent,
         }
 
     @staticmethod

@@ -23,7 +23,7 @@ class JobTable:
     """Jobs by id, thread and trigger."""
 
     name: ClassVar[str] = "jobs"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     tables: ClassVar[tuple[str, ...]] = ("jobs",)
     types: ClassVar[frozenset[str]] = frozenset(
         {JOB_CREATED, JOB_CALLED_BACK, TREE_OPENED, TREE_FINISHED, TREE_APPLIED, TREE_DISCARDED, RETENTION_APPLIED}
@@ -33,7 +33,7 @@ class JobTable:
             job_id TEXT PRIMARY KEY, goal TEXT, thread_id TEXT, turn_id TEXT, trigger_type TEXT, trigger_source_id TEXT,
             scheduled_for_ns INTEGER, changes_files INTEGER, callback_thread_id TEXT, has_called_back INTEGER,
             toolset TEXT, model TEXT, tree TEXT, base_commit TEXT, changed_files INTEGER, mutation_id TEXT,
-            position INTEGER) WITHOUT ROWID""",
+            agent TEXT, position INTEGER) WITHOUT ROWID""",
         "CREATE INDEX jobs_by_position ON jobs(position)",
         "CREATE INDEX jobs_by_thread ON jobs(thread_id)",
         "CREATE INDEX jobs_by_source ON jobs(trigger_source_id)",
@@ -71,13 +71,14 @@ def _insert(tables: Tables, event: Event) -> None:
     payload = event.payload
     callback, scheduled_for_ns = payload.get("callback_thread_id"), payload.get("scheduled_for_ns")
     tables.execute(
-        f"INSERT OR IGNORE INTO jobs VALUES ({', '.join('?' * 17)})",
+        f"INSERT OR IGNORE INTO jobs VALUES ({', '.join('?' * 18)})",
         (
             *(_job_id(event), _text(payload, "goal"), _text(payload, "thread_id"), event.correlation.turn_id),
             *(_text(payload, "trigger_type"), _text(payload, "trigger_source_id")),
             scheduled_for_ns if isinstance(scheduled_for_ns, int) else None,
             *(int(bool(payload.get("changes_files"))), None if callback is None else str(callback), 0),
-            *(_text(payload, "toolset"), _text(payload, "model"), TreeState.NONE.value, "", None, "", event.position),
+            *(_text(payload, "toolset"), _text(payload, "model"), TreeState.NONE.value, "", None, ""),
+            *(_text(payload, "agent"), event.position),
         ),
     )
 

@@ -112,6 +112,7 @@ class ThreadFork:
             "toolset": source.toolset,
             "model": request.model or source.model,
             "mode": source.mode,
+            "agent": source.agent,
             "forked_from": source.thread_id,
         }
         return thread_draft(THREAD_CREATED, payload, actor=str(call.actor), ids=_ids(call, thread_id))

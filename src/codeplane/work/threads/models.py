@@ -26,6 +26,7 @@ class CreateThreadRequest(Request):
     title: str = Field("", max_length=200, description="else the first line of the first message")
     toolset: str = Field("core", max_length=200, description="tools its turns may use: toolsets and families")
     model: str = Field("", max_length=200, description="provider/model instead of the default")
+    agent: str = Field("", max_length=32, description="an outside agent that runs it, by its name; none: no such agent")
 
 
 class ThreadRequest(Request):
@@ -91,6 +92,7 @@ class ThreadView(Result):
     toolset: str
     model: str
     mode: str = Field("", description="what its turns ask about; empty is trust.mode")
+    agent: str
     archived: bool
     messages: int
     created_at: str
@@ -107,6 +109,7 @@ class ThreadView(Result):
             toolset=thread.toolset,
             model=thread.model,
             mode=thread.mode,
+            agent=thread.agent,
             archived=thread.archived,
             messages=thread.messages,
             created_at=rfc3339(thread.created_ns),
@@ -116,7 +119,8 @@ class ThreadView(Result):
 
     def text(self) -> str:
         archived = ", archived" if self.archived else ""
-        return f"{self.thread_id} {self.title or '(no title)'} ({plural(self.messages, 'message')}{archived})"
+        agent = f", run by {self.agent}" if self.agent else ""
+        return f"{self.thread_id} {self.title or '(no title)'} ({plural(self.messages, 'message')}{agent}{archived})"
 
 
 class ThreadPage(Result):

@@ -1,6 +1,6 @@
 """The operations on threads."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, aclosing, closing
 
 from codeplane.kernel.call import Call
@@ -108,9 +108,12 @@ class ThreadOperations:
         redactor: Redactor,
         streams: StreamObserver,
         mode: Mode,
+        choose_agent: Callable[[str], str],
     ) -> None:
-        """`mode` is what the owner's settings ask about."""
+        """`mode` is what the owner's settings ask about; `choose_agent` finds the outside agent of a new thread by the
+        name that is asked for."""
         self._mode = mode
+        self._choose_agent = choose_agent
         self._store = store
         self._access = access
         self._log = log
@@ -133,6 +136,7 @@ class ThreadOperations:
             "title": self._redactor.text(request.title),
             "toolset": ",".join(names),
             "model": request.model,
+            "agent": self._choose_agent(request.agent),
         }
         await self._append(call, thread_id, THREAD_CREATED, payload, expect=0)
         return await self._view(await self._store.thread(thread_id))

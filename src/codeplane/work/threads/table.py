@@ -46,7 +46,7 @@ class ThreadTable:
     """Threads with their messages and turns."""
 
     name: ClassVar[str] = "threads"
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
     tables: ClassVar[tuple[str, ...]] = (
         "threads",
         "messages",
@@ -58,7 +58,8 @@ class ThreadTable:
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE threads(
             thread_id TEXT PRIMARY KEY, title TEXT, created_by TEXT, toolset TEXT, model TEXT, archived INTEGER,
-            messages INTEGER, created_ns INTEGER, updated_ns INTEGER, mode TEXT, position INTEGER) WITHOUT ROWID""",
+            messages INTEGER, created_ns INTEGER, updated_ns INTEGER, mode TEXT, agent TEXT,
+            position INTEGER) WITHOUT ROWID""",
         "CREATE INDEX threads_by_position ON threads(position)",
         """CREATE TABLE messages(
             thread_id TEXT, sequence INTEGER, message_id TEXT, turn_id TEXT, role TEXT, content TEXT, metadata TEXT,
@@ -102,7 +103,7 @@ def _create(tables: Tables, thread_id: str, event: Event) -> None:
         f"{THREAD_COLUMNS}, position",
         (
             *(thread_id, _text(payload, "title"), event.actor, _text(payload, "toolset"), _text(payload, "model")),
-            *(0, 0, event.at_ns, event.at_ns, _text(payload, "mode"), event.position),
+            *(0, 0, event.at_ns, event.at_ns, _text(payload, "mode"), _text(payload, "agent"), event.position),
         ),
     )
 

@@ -24,6 +24,8 @@ class Thread:
     updated_ns: int
     # What its turns ask about, where that is stricter than the owner's setting; empty is that setting.
     mode: str = ""
+    # The outside agent that runs its turns; empty where a model does.
+    agent: str = ""
 
     @property
     def stream(self) -> str:
@@ -96,7 +98,7 @@ class Turn:
         return Correlation(thread_id=self.thread_id, turn_id=self.turn_id, work_id=self.work_id)
 
 
-THREAD_COLUMNS = "thread_id, title, created_by, toolset, model, archived, messages, created_ns, updated_ns, mode"
+THREAD_COLUMNS = "thread_id, title, created_by, toolset, model, archived, messages, created_ns, updated_ns, mode, agent"
 MESSAGE_COLUMNS = "message_id, thread_id, turn_id, role, content, metadata, content_trust, created_ns, sequence"
 TURN_COLUMNS = (
     "turn_id, thread_id, work_id, client_message_id, user_message_id, text_hash, trigger_type, state, code, message, "
@@ -107,7 +109,7 @@ TURN_COLUMNS = (
 
 def thread_from_row(row: Sequence[Cell]) -> Thread:
     """The thread in a row of its table."""
-    thread_id, title, created_by, toolset, model, archived, messages, created_ns, updated_ns, mode = row
+    thread_id, title, created_by, toolset, model, archived, messages, created_ns, updated_ns, mode, agent = row
     return Thread(
         thread_id=str(thread_id),
         title=str(title),
@@ -119,6 +121,7 @@ def thread_from_row(row: Sequence[Cell]) -> Thread:
         created_ns=int(str(created_ns)),
         updated_ns=int(str(updated_ns)),
         mode=str(mode or ""),
+        agent=str(agent),
     )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from codeplane.kernel.actor import Actor, ActorKind
 from codeplane.kernel.event import Draft
@@ -22,10 +22,26 @@ from codeplane.work.threads.events import (
 from codeplane.work.threads.store import ThreadStore
 from codeplane.work.threads.thread import Turn
 from codeplane.work.turns.budget import TurnBudget
-from codeplane.work.turns.loop import TurnLoop
 from codeplane.work.turns.reach_out import ReachOuts
 
 CANCELLED_CODE = "CANCELLED"
+
+
+class TurnRunner(Protocol):
+    """Who answers turns: a model with its tools, or an outside agent."""
+
+    async def run(
+        self,
+        item: WorkItem,
+        turn: Turn,
+        work: WorkRun,
+        *,
+        interrupt: asyncio.Event,
+        actor: Actor,
+        job_id: str | None = None,
+    ) -> Transition | None:
+        """Go on with a turn where it was left, until it ends, waits or the engine stops."""
+        ...
 
 
 def _assistant(turn: Turn, item: WorkItem) -> Actor:
@@ -39,7 +55,7 @@ class TurnKind:
     name: ClassVar[str] = "turn"
 
     def __init__(
-        self, *, store: ThreadStore, loop: TurnLoop, reach_outs: ReachOuts, tokenizer: str, max_running: int
+        self, *, store: ThreadStore, loop: TurnRunner, reach_outs: ReachOuts, tokenizer: str, max_running: int
     ) -> None:
         self.max_running = max_running
         self._store = store

@@ -1,6 +1,7 @@
 """The operations on turns."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, aclosing, suppress
 from dataclasses import replace
 from functools import partial
@@ -58,7 +59,7 @@ class TurnOperations:
         access: ThreadAccess,
         engine: WorkEngine,
         queue: TurnQueue,
-        kind: TurnKind,
+        kinds: Sequence[TurnKind],
         log: Ledger,
         redactor: Redactor,
         config: TurnsConfig,
@@ -69,7 +70,7 @@ class TurnOperations:
         self._access = access
         self._engine = engine
         self._queue = queue
-        self._kind = kind
+        self._kinds = kinds
         self._log = log
         self._redactor = redactor
         self._config = config
@@ -189,7 +190,7 @@ class TurnOperations:
     async def _interrupt(self, call: Call, turn: Turn) -> None:
         asked: JsonObject = {"by": str(call.actor)}
         await self._log.append([thread_draft(TURN_INTERRUPT_REQUESTED, asked, actor=str(call.actor), ids=turn.ids)])
-        if self._kind.interrupt(turn.work_id):
+        if any(kind.interrupt(turn.work_id) for kind in self._kinds):
             return
         with suppress(WorkEnded):
             # It waits for a person or a place: nothing of it runs.
@@ -220,7 +221,9 @@ class TurnOperations:
         pending: tuple[str, ...] = ()
         if turn.state is TurnState.PAUSED:
             item = await self._engine.store.get(turn.work_id)
-            pending = (item.action_id,) if item.action_id else ()
+            # An outside agent that waits for a person is still running.
+            action_id = item.action_id or await self._paused_for(turn)
+            pending = (action_id,) if action_id else ()
         return TurnView.of(
             turn,
             answer=answer.content if answer is not None else "",
@@ -228,6 +231,12 @@ class TurnOperations:
             last_sequence=await self._store.head(turn.thread_id),
             from_sequence=asked.sequence - 1 if asked is not None else 0,
         )
+
+    async def _paused_for(self, turn: Turn) -> str | None:
+        """The question that a turn was paused for last."""
+        newest = await self._log.query(EventQuery(work_id=turn.work_id, types=(TURN_PAUSED,), newest=True, limit=1))
+        action_id = newest[0].payload.get("action_id") if newest else None
+        return action_id if isinstance(action_id, str) else None
 
     async def _mutations_of(self, call: Call, turn: Turn) -> list[str]:
         """The mutations that the calls of a turn made and that can be taken back, the newest first."""

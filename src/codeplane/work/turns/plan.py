@@ -21,6 +21,8 @@ class TurnPlan:
     # What its calls ask about, where that is stricter than the owner's setting.
     mode: str = ""
     skills: tuple[ChosenSkill, ...] = ()
+    # The outside agent that answers it; empty where a model does.
+    agent: str = ""
 
     async def seal(self, payloads: Payloads, work_id: str) -> str:
         """Store the plan and return its hash."""
@@ -31,6 +33,7 @@ class TurnPlan:
             "model": self.model,
             "mode": self.mode,
             "skills": [skill.to_json() for skill in self.skills],
+            "agent": self.agent,
         }
         return await payloads.put(work_id, canonical(values))
 
@@ -49,6 +52,7 @@ class TurnPlan:
             # Plans of earlier versions do not have it.
             mode=str(values.get("mode") or ""),
             skills=tuple(map(ChosenSkill.from_json, values.get("skills", ()))),
+            agent=str(values.get("agent", "")),
         )
 
     @property

@@ -29,6 +29,8 @@ CHAT_MESSAGE, DELEGATED_CALLBACK = "CHAT_MESSAGE", "DELEGATED_CALLBACK"
 _LIMITS = WorkLimits(max_steps=100_000, max_seconds=86_400.0)
 _PRIORITIES = {CHAT_MESSAGE: Priority.CHAT, HEARTBEAT: Priority.HEARTBEAT}
 _MAX_TITLE = 80
+# The kind of work that a turn of an outside agent is.
+AGENT_TURN = "agent_turn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,7 @@ class TurnQueue:
             model=new.model or thread.model,
             mode=thread.mode,
             skills=new.skills,
+            agent=thread.agent,
         )
         message_id = f"msg_{derived_event_id('message', turn_id, 'user').replace('-', '')}"
         message: JsonObject = {
@@ -126,7 +129,7 @@ class TurnQueue:
             scheduled_for = rfc3339(new.scheduled_for_ns)
             events.insert(0, (SCHEDULE_TRIGGERED, {"schedule_id": new.source_id, "scheduled_for_utc": scheduled_for}))
         await self._engine.store.create(
-            kind=TurnKind.name,
+            kind=AGENT_TURN if thread.agent else TurnKind.name,
             title=new.text.strip().partition("\n")[0][:_MAX_TITLE],
             parent_id=new.parent_id,
             on_behalf_of=new.on_behalf_of,

@@ -20,7 +20,7 @@ from codeplane.work.skills.tool_names import narrow_tools
 from codeplane.work.turns.transcript import ModelAnswer, ToolRequest
 
 # Families that turns are made of; a model cannot call them from within one.
-_OWN_FAMILIES = frozenset({"thread", "turn", "model"})
+_OWN_FAMILIES = frozenset({"thread", "turn", "model", "agent_tool", "acp_agent"})
 # The command itself records its start, output and end.
 RECORDS_ITSELF = frozenset({"run_bash"})
 # A proposal of a caller that has read untrusted content does not pause its turn.

@@ -2,6 +2,7 @@
 
 import typer
 
+from codeplane.surfaces.cli.commands import outside_agents  # noqa: F401  # adds to `cpl agents`
 from codeplane.surfaces.cli.commands.acp import acp
 from codeplane.surfaces.cli.commands.agents import agents
 from codeplane.surfaces.cli.commands.app_server import app_server

@@ -14,6 +14,7 @@ from codeplane.surfaces.cli.turn_view import TurnView
 
 _HELP = """/undo  take back what the last turn changed      /new     begin another thread
 /show  the conversation so far                  /cost    tokens and cost of the last turn
+/diff  what an outside agent changed            /apply   make it in the checkout     /discard  drop it
 /quit  end (the thread stays: cpl chat --continue)       Ctrl-C  stop the turn"""
 _SHOWN = 6
 
@@ -23,6 +24,9 @@ def chat(
     thread: Annotated[str | None, typer.Option("--thread", "-t", help="Go on with this thread.")] = None,
     go_on: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the thread used last.")] = False,
     model: Annotated[str, typer.Option("--model", "-m", help="provider/model instead of the default.")] = "",
+    agent: Annotated[
+        str, typer.Option("--agent", "-a", help="An agent of others that runs a new thread: cpl agents acp.")
+    ] = "",
     skill: Annotated[
         list[str] | None, typer.Option("--skill", "-s", help="Do as this skill says; may be repeated.")
     ] = None,
@@ -35,12 +39,12 @@ def chat(
     one ends. With --json each line of stdin is a message, and every event a line.
     """
     conversation = CliConversation(resolve_workspace(repo), as_json=as_json)
-    shown = conversation.open(thread, model=model, newest=go_on)
+    shown = conversation.open(thread, model=model, newest=go_on, agent=agent)
     if not as_json:
         _greet(conversation, shown)
     while (text := _read(as_json=as_json)) is not None:
         if text.startswith("/") and not as_json:
-            if _command(conversation, text, model):
+            if _command(conversation, text, model, agent):
                 return
         elif text:
             _turn(conversation, text, model, skill or (), as_json=as_json)
@@ -100,7 +104,7 @@ def _decide(action: JsonObject) -> tuple[bool, str] | None:
             return None
 
 
-def _command(conversation: CliConversation, text: str, model: str) -> bool:
+def _command(conversation: CliConversation, text: str, model: str, agent: str) -> bool:
     """Carry out a command of the conversation; True ends it."""
     client, command = conversation.client, text.split()[0]
     if command in ("/undo", "/cost") and not conversation.turn_id:
@@ -110,10 +114,12 @@ def _command(conversation: CliConversation, text: str, model: str) -> bool:
         case "/quit" | "/exit":
             return True
         case "/new":
-            conversation.open(None, model=model)
+            conversation.open(None, model=model, agent=agent)
             print(conversation.thread_id, file=sys.stderr)
         case "/undo":
             _print_text(client.call("turn.undo", {"turn_id": conversation.turn_id}, text=True))
+        case "/diff" | "/apply" | "/discard":
+            _print_text(client.call(f"thread.{command[1:]}", {"thread_id": conversation.thread_id}, text=True))
         case "/show":
             _print_text(client.call("thread.show", {"thread_id": conversation.thread_id}, text=True))
         case "/cost":

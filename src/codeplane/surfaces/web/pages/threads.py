@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from codeplane.kernel.errors import InvalidArgument, StreamGap
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.web.diff_view import split_preview
 from codeplane.surfaces.web.json_fields import get_field, get_number, get_objects, get_text
 from codeplane.surfaces.web.page_request import PageRequest
 from codeplane.surfaces.web.thread_blocks import Block, ThreadBlocks
@@ -22,8 +23,10 @@ async def page(request: PageRequest) -> Response:
     asked |= {"cursor": request.query["cursor"]} if "cursor" in request.query else {}
     listed = await request.call("thread.list", asked)
     waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
+    agents = await request.call("acp_agent.list", {})
     return request.render(
         "threads.html",
+        agents=get_objects(agents, "agents"),
         title="Threads",
         pending=waiting["pending"],
         threads=get_objects(listed, "results"),
@@ -34,7 +37,7 @@ async def page(request: PageRequest) -> Response:
 async def begin(request: PageRequest) -> Response:
     """Begin a conversation with its first message."""
     form = await request.form()
-    created = await request.call("thread.create", {})
+    created = await request.call("thread.create", {"agent": form["agent"]} if form.get("agent") else {})
     return await _send(request, get_text(created, "thread_id"), form)
 
 
@@ -76,6 +79,8 @@ async def act(request: PageRequest) -> Response:
         await request.call("turn.cancel", {"turn_id": form.get("turn_id", ""), "reason": "stopped on the dashboard"})
     elif verb == "undo":
         await request.call("turn.undo", {"turn_id": form.get("turn_id", "")})
+    elif verb in ("apply", "discard"):
+        await request.call(f"thread.{verb}", {"thread_id": thread_id})
     elif verb == "remember":
         await request.call("memory.write", {"thread_id": thread_id, "text": form.get("memory", "")})
     elif verb in ("archive", "restore"):
@@ -89,6 +94,22 @@ async def act(request: PageRequest) -> Response:
     else:
         raise InvalidArgument("nothing was chosen", hint="go back and use one of the buttons")
     return request.redirect(f"/dashboard/threads/{quote(thread_id)}#end")
+
+
+async def diff(request: PageRequest) -> Response:
+    """Render what the outside agent of a conversation changed, to apply or discard it."""
+    thread_id = request.path_param("thread")
+    thread = await request.call("thread.show", {"thread_id": thread_id})
+    changes = await request.call("thread.diff", {"thread_id": thread_id})
+    waiting = await request.call("approval.list", {"status": "PENDING", "limit": 1})
+    return request.render(
+        "thread_diff.html",
+        title=f"What {get_text(thread, 'agent')} changed",
+        pending=waiting["pending"],
+        thread=thread,
+        changes=changes,
+        diff_lines=split_preview(get_text(changes, "diff")),
+    )
 
 
 async def folded_until(request: PageRequest, thread_id: str, after: int) -> ThreadBlocks:
@@ -143,4 +164,5 @@ ROUTES = (
     ("POST", "/dashboard/threads", begin),
     ("GET", "/dashboard/threads/{thread}", show),
     ("POST", "/dashboard/threads/{thread}", act),
+    ("GET", "/dashboard/threads/{thread}/diff", diff),
 )
