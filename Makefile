@@ -91,6 +91,7 @@ pictures: dev
 dist: dev
 	rm -rf dist
 	$(BIN)/python -m build --wheel --sdist
+	$(BIN)/python -m tests.surfaces.lsp.pack_extension dist/codeplane.vsix
 
 lock: dev
 	$(BIN)/pip-compile $(LOCK) --extra build --output-file requirements.lock pyproject.toml

@@ -12,6 +12,7 @@ command -v rg >/dev/null 2>&1 || missing="$missing ripgrep"
 command -v ctags >/dev/null 2>&1 || missing="$missing universal-ctags"
 command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
 command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+command -v nvim >/dev/null 2>&1 || missing="$missing neovim"
 command -v cargo >/dev/null 2>&1 || missing="$missing cargo gcc libc6-dev"
 
 if [ -n "$missing" ]; then
@@ -37,4 +38,6 @@ fi
     echo "tests/setup.sh: WARNING: the MCP servers could not be installed; the tests that need them will fail" >&2
 "${VENV:-.venv}/bin/python" -m tests.work.agents.published_agents ||
     echo "tests/setup.sh: WARNING: the ACP agents could not be installed; the tests that need them will fail" >&2
+"${VENV:-.venv}/bin/python" -m tests.surfaces.lsp.npm_clients ||
+    echo "tests/setup.sh: WARNING: the language clients could not be installed; the tests that need them will say so" >&2
 exec "${VENV:-.venv}/bin/python" -m tests.testing.node

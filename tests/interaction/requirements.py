@@ -1977,6 +1977,11 @@ REQUIREMENTS = (
         source="issue 22, ACP v2 draft",
         promise="the draft of version 2 is spoken where it is offered and asked for: idle is the end of a turn",
     ),
+    Requirement(
+        id="LSP-09",
+        source="issue 23",
+        promise="Neovim, vscode-languageserver-protocol and the extension of VS Code work with it as they are",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -64,10 +64,10 @@ class RawClient:
 
 @asynccontextmanager
 async def talking(
-    server: Server, *, capabilities: JsonObject | None = None, headers: dict[str, str] | None = None
+    server: Server, *, capabilities: JsonObject | None = None, is_owner: bool = True
 ) -> AsyncIterator[RawClient]:
     """A client that has initialized."""
-    sent = {"Authorization": f"Bearer {server.token}", **(headers or {})}
+    sent = {"Authorization": f"Bearer {server.token}"} if is_owner else {}
     address = f"{server.url.replace('http', 'ws', 1)}/lsp"
     async with connect(address, additional_headers=sent, max_size=None) as socket:
         client = RawClient(socket)

@@ -196,7 +196,7 @@ async def told(client: RawClient, status: str) -> list[JsonObject]:
 
 @requirement("LSP-08")
 async def test_a_question_is_answered_from_the_index(server: Server) -> None:
-    async with talking(server) as client:
+    async with talking(server, is_owner=False) as client:
         context: JsonObject = {
             "activeFile": (server.repo / "shop.py").as_uri(),
             "selection": {"start": {"line": 5, "character": 0}, "end": {"line": 5, "character": 0}},
@@ -212,7 +212,7 @@ async def test_a_question_is_answered_from_the_index(server: Server) -> None:
 
 @requirement("LSP-08")
 async def test_tasks_need_the_right_to_start_them(server: Server) -> None:
-    async with talking(server) as client:
+    async with talking(server, is_owner=False) as client:
         refused = await client.answer(await client.send("codeplane/executeTask", {"task": "say hello"}))
         assert "CAPABILITY_DENIED" in json.dumps(refused["error"])
         planned = await client.answer(await client.send("codeplane/executeTask", {"task": "x", "planId": "p1"}))
@@ -221,9 +221,7 @@ async def test_tasks_need_the_right_to_start_them(server: Server) -> None:
 
 @requirement("LSP-08")
 async def test_a_task_tells_its_progress(tmp_path_factory: pytest.TempPathFactory) -> None:
-    rights = 'trust.agent_capabilities=["read_files", "write_files", "spawn_agents"]'
-    root = make_repo(tmp_path_factory.mktemp("task") / "repo", FILES).resolve()
-    running = start(root, overrides=[rights])
+    running = start(make_repo(tmp_path_factory.mktemp("task") / "repo", FILES).resolve())
     try:
         async with talking(running) as client:
             begun = cast(JsonObject, await client.ask("codeplane/executeTask", {"task": "where is Cart?"}))

@@ -14,6 +14,12 @@ _MAX_QUESTION = 4000
 _MAX_TASKS = 20
 _MAX_STEPS = 200
 _TURN_SEC = 600
+# For each list: the operation, where its rows are, and what of them is shown.
+_LISTS = {
+    "approvals": ("approval.list", "items", "deterministic_summary", "status"),
+    "threads": ("thread.list", "results", "title", "status"),
+    "changes": ("mutation.list", "mutations", "what", "state"),
+}
 _STATUS = {
     "turn.queued": "pending",
     "turn.started": "in_progress",
@@ -91,6 +97,21 @@ class Assistant:
             raise RpcError(INVALID_PARAMS, "`taskId` has to be the id of a task")
         ended = await self._editor.plane.call("turn.cancel", {"turn_id": task_id, "reason": "cancelled in the editor"})
         return {"taskId": task_id, "status": str(ended["status"]).lower()}
+
+    async def list_rows(self, params: JsonObject) -> JsonValue:
+        """Return the rows of a list that editors show beside the text."""
+        name = str(params.get("list"))
+        if name not in _LISTS:
+            raise RpcError(INVALID_PARAMS, f"`list` has to be one of {', '.join(_LISTS)}")
+        operation, field_name, label, description = _LISTS[name]
+        answer = await self._editor.plane.call(operation, {"limit": 50})
+        listed = answer.get(field_name)
+        rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        return {
+            "items": [
+                {"label": str(row.get(label) or ""), "description": str(row.get(description) or "")} for row in rows
+            ]
+        }
 
     async def end(self) -> None:
         """Stop following; the tasks go on."""

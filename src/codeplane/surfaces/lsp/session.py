@@ -143,6 +143,7 @@ class LspSession:
             "codeplane/ask": assistant.ask,
             "codeplane/executeTask": assistant.execute_task,
             "codeplane/cancelTask": assistant.cancel_task,
+            "codeplane/list": assistant.list_rows,
             "textDocument/definition": navigation.definition,
             "textDocument/declaration": navigation.declaration,
             "textDocument/typeDefinition": navigation.type_definition,
@@ -239,7 +240,7 @@ def _capabilities(features: ClientFeatures) -> JsonObject:
         "experimental": {
             "codeplane": {
                 "version": __version__,
-                "methods": ["codeplane/ask", "codeplane/executeTask", "codeplane/cancelTask"],
+                "methods": ["codeplane/ask", "codeplane/executeTask", "codeplane/cancelTask", "codeplane/list"],
                 "notifications": ["$/codeplane/partial", "$/codeplane/unknown", "$/codeplane/taskProgress"],
                 "asks": ["codeplane/approveTool"],
             }

@@ -26,7 +26,7 @@ _DEVICE_ID = "dev_"
 _ANONYMOUS = "anonymous"
 _AGENT_SURFACES = frozenset({"mcp", "acp", "lsp", "app-server"})
 # Where a person's own program talks with an assistant of ours.
-_CONVERSATION_SURFACES = frozenset({"acp", "app-server"})
+_CONVERSATION_SURFACES = frozenset({"acp", "app-server", "lsp"})
 _PUBLIC_SURFACES = frozenset({"rest"})
 _PAIRING_SURFACES = frozenset({"connect", "grpc"})
 # How often a lease is checked even when nothing signals its end, because clocks jump.
