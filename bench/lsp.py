@@ -226,6 +226,10 @@ def report(answered: dict[str, Answers], truth: str, places: Sequence[Place], *,
                     print(f"  {kind}: {place} ours {sorted(found)} theirs {sorted(expected)}")
             if verbose and name == _OWN and not found:
                 print(f"  missed: {place} theirs {sorted(expected)[:2]}")
+        if verbose and name == _OWN:
+            for place, expected_places in reference.references.items():
+                if left := expected_places - answers.references[place]:
+                    print(f"  references of {place}: {len(expected_places)} theirs, not ours {sorted(left)[:4]}")
         given = right + wrong + disputed
         complete = sum(reference.references[place] <= answers.references[place] for place in reference.references)
         found_refs = sum(len(answers.references[place] & reference.references[place]) for place in reference.references)

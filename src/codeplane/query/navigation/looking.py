@@ -9,8 +9,6 @@ from typing import Generic, TypeVar
 
 from codeplane.code.languages.registry import languages
 from codeplane.code.model import Facts
-from codeplane.code.resolve.overlaid_world import OverlaidWorld
-from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import path_text
 from codeplane.index.freshness import SnapshotSource
@@ -19,6 +17,7 @@ from codeplane.kernel.errors import IndexNotReady, NotFound
 from codeplane.kernel.open_document import OpenDocument
 from codeplane.query.consistent_read import read_consistently
 from codeplane.query.knowledge import Knowledge
+from codeplane.query.navigation.lookup_pool import LookupPool
 from codeplane.query.navigation.open_files import OpenFiles
 from codeplane.query.navigation.positions import Unit
 from codeplane.query.navigation.records import Answered
@@ -61,6 +60,7 @@ class Looking:
     def __init__(self, *, root: Path, knowledge: Knowledge) -> None:
         self._knowledge = knowledge
         self._open = OpenFiles(root)
+        self._pool = LookupPool(knowledge)
 
     async def answer(self, request: FileRequest, look: Callable[[SymbolLookup], Look[T]]) -> T:
         """Return an answer, looked for again whenever a file it speaks of has changed."""
@@ -74,15 +74,16 @@ class Looking:
         self, unit: Unit, documents: Sequence[OpenDocument], look: Callable[[SymbolLookup], Look[T]]
     ) -> T:
         def look_at(snapshot: Snapshot) -> Look[T]:
-            lookup, open_documents = self._lookup(snapshot, unit, documents)
-            seen = look(lookup)
-            return Look(
-                answer=seen.answer,
-                # What is open is as the client has it, whatever the disk says.
-                paths=(seen.paths - frozenset(open_documents)) & snapshot.files.keys(),
-                open_documents=open_documents,
-                missing=len(lookup.world.missing),
-            )
+            overlay = self._open.overlay(snapshot, documents) if documents else {}
+            with self._pool.lookup(snapshot, unit, overlay) as lookup:
+                seen = look(lookup)
+                return Look(
+                    answer=seen.answer,
+                    # What is open is as the client has it, whatever the disk says.
+                    paths=(seen.paths - frozenset(overlay)) & snapshot.files.keys(),
+                    open_documents=tuple(overlay),
+                    missing=len(lookup.world.missing),
+                )
 
         read = await read_consistently(self._knowledge, look_at, lambda seen: seen.paths)
         seen = read.answer
@@ -102,18 +103,15 @@ class Looking:
         fresh = await self._knowledge.fresh()
         snapshot = await fresh.snapshot(strict=False)
         behind = (await self._knowledge.wait_for_facts(snapshot)).line()
-        lookup, open_documents = await asyncio.to_thread(self._lookup, snapshot, request.columns, request.documents)
+        overlay = await asyncio.to_thread(self._open.overlay, snapshot, request.documents)
+        # One of its own: it is used from several threads, one after the other.
         yield Session(
-            lookup=lookup, snapshot=snapshot, fresh=fresh, partial=behind or None, open_documents=open_documents
+            lookup=self._pool.new(snapshot, request.columns, overlay),
+            snapshot=snapshot,
+            fresh=fresh,
+            partial=behind or None,
+            open_documents=tuple(overlay),
         )
-
-    def _lookup(
-        self, snapshot: Snapshot, unit: Unit, documents: Sequence[OpenDocument]
-    ) -> tuple[SymbolLookup, tuple[str, ...]]:
-        store, modules = self._knowledge.store, self._knowledge.modules
-        overlay = self._open.overlay(snapshot, documents) if documents else {}
-        world = OverlaidWorld(snapshot, store, modules, overlay) if overlay else World(snapshot, store, modules)
-        return SymbolLookup(world, Resolver(world), unit), tuple(overlay)
 
 
 def must_have_facts(world: World, path: str) -> Facts:
