@@ -84,6 +84,23 @@ async def test_uses_under_an_alias_are_found(tmp_path: Path) -> None:
 
 
 @requirement("LSP-02")
+async def test_lists_of_exports_are_references(tmp_path: Path) -> None:
+    files = {
+        "shop/__init__.py": '__all__ = ["run", "other"]\n\nfrom shop.a import run\n',
+        "shop/a.py": '__all__ = ["run"]\n\n\ndef run():\n    pass\n',
+        "shop/b.py": '__all__ = ["run"]\n\n\ndef run():\n    pass\n',
+    }
+    async with running(make_repo(tmp_path / "repo", files)) as plane:
+        batches, _ = await ask_all(plane, Mark(path="shop/a.py", line=4, column=5))
+        assert sorted(spots(batches)) == [
+            ("shop/__init__.py", 1, 13),
+            ("shop/__init__.py", 3, 20),
+            ("shop/a.py", 1, 13),
+            ("shop/a.py", 4, 5),
+        ]
+
+
+@requirement("LSP-02")
 async def test_more_than_five_hundred_come_in_batches(tmp_path: Path) -> None:
     calls = "".join(f"    run({number})\n" for number in range(3000))
     files = {"a.py": f"def run(number):\n    return number\n\n\ndef main():\n{calls}"}

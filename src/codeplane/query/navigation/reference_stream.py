@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 
 from codeplane.code.entity import Bound, Side
 from codeplane.code.model import Facts
@@ -92,6 +92,7 @@ class ReferenceStream:
                     passing.setdefault(reference.path, []).append(reference.offset)
                 if self._request.declaration or reference.role != "DEFINITION" or aliases:
                     yield self._place(reference, name)
+            yield from self._listed_exports(name, searched, passing)
             if self._request.only_file:
                 passing = {path: places for path, places in passing.items() if path == self._path}
             for alias, paths in other_names(self._lookup.world, name, passing).items():
@@ -99,6 +100,22 @@ class ReferenceStream:
                     self._cut = self._cut or (None if alias in done else f"uses as {alias} were not looked at")
                     continue
                 waiting.append((alias, [Bound(path, 0, alias) for path in paths]))
+
+    def _listed_exports(
+        self, name: str, bounds: list[Bound], passing: Mapping[str, list[int]]
+    ) -> Iterator[ReferencePlace]:
+        """Yield the places in lists of exports that are texts, as in `__all__`, of files that have the symbol."""
+        world, size = self._lookup.world, len(name.encode())
+        for path in passing:
+            facts = world.facts(path) if not self._request.only_file or path == self._path else None
+            for export in facts.exports if facts is not None else ():
+                if facts is None or export.local != name or export.source or not facts.in_text(export.at):
+                    continue
+                meant = self._lookup.resolver.meaning(Bound(path, 0, name))
+                at = world.text(path).find(name.encode(), export.at, export.at + size + 4)
+                if at >= 0 and any(entity in bounds for entity in meant):
+                    found = Reference(path=path, offset=at, tier="STRONG", role="EXPORT", receiver="")
+                    yield self._place(found, name)
 
     def _references(self, bounds: list[Bound], side: Side) -> Iterator[Reference]:
         lookup = self._lookup
