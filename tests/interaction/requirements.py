@@ -279,7 +279,7 @@ REQUIREMENTS = (
     Requirement(
         id="OAG-05",
         source="issue 22",
-        promise="agents on both published ACP libraries, and Claude Code, are driven: edits refused, applied, undone",
+        promise="agents on both published ACP libraries, Claude Code and Gemini: edits refused, applied and undone",
     ),
     Requirement(
         id="OAG-06",

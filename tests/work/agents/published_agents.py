@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from codeplane.kernel.json import JsonObject
-from tests.clients.node import NODE
+from tests.clients.node import MODULES, NODE, command
 from tests.testing.node import installed
 from tests.work.models.scripted_provider import Act, ReceivedRequest, answer, anthropic_events, anthropic_text
 
@@ -48,6 +48,23 @@ def claude_code(model_url: str) -> JsonObject:
     }
 
 
+def gemini(model_url: str) -> JsonObject:
+    """Gemini CLI, whose model is at an address."""
+    program, *arguments = command("gemini")
+    return {
+        "command": program,
+        "args": [*arguments, "--acp"],
+        "readable": [str(MODULES)],
+        "network": True,
+        "env": {
+            "GOOGLE_GEMINI_BASE_URL": model_url,
+            "GEMINI_API_KEY": "none-is-needed",
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            **_LOCAL,
+        },
+    }
+
+
 def claude_model(trees: Path, *, name: str, content: str) -> object:
     """What answers Claude Code: one file to write, then a last word."""
 
@@ -57,6 +74,20 @@ def claude_model(trees: Path, *, name: str, content: str) -> object:
             return answer(anthropic_text("Done."))
         tree = next(trees.glob("*/*/tree"))
         return answer(_claude_tool("Write", {"file_path": f"{tree}/{name}", "content": content}))
+
+    return decide
+
+
+def gemini_model(trees: Path, *, name: str, content: str) -> object:
+    """What answers Gemini: one file to write, then a last word."""
+
+    def decide(request: ReceivedRequest) -> Act:
+        body = json.dumps(request.body.get("contents", []))
+        if not request.body.get("tools") or "functionResponse" in body:
+            return answer(_gemini_parts({"text": "Done."}))
+        tree = next(trees.glob("*/*/tree"))
+        call: JsonObject = {"name": "write_file", "args": {"file_path": f"{tree}/{name}", "content": content}}
+        return answer(_gemini_parts({"functionCall": call}))
 
     return decide
 
@@ -81,6 +112,16 @@ def _claude_tool(name: str, arguments: JsonObject) -> list[bytes]:
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 5}},
         {"type": "message_stop"},
     )
+
+
+def _gemini_parts(*parts: JsonObject) -> list[bytes]:
+    candidate: JsonObject = {
+        "content": {"role": "model", "parts": [*parts]},
+        "finishReason": "STOP",
+        "index": 0,
+    }
+    usage: JsonObject = {"promptTokenCount": 5, "candidatesTokenCount": 3, "totalTokenCount": 8}
+    return [f"data: {json.dumps({'candidates': [candidate], 'usageMetadata': usage})}\n\n".encode()]
 
 
 if __name__ == "__main__":

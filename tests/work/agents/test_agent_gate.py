@@ -95,8 +95,12 @@ async def test_files_are_read_and_written_by_our_operations_in_its_own_tree(tmp_
             ["fs_write", "new/deep.py", "deep = 1\n"],
             ["read", "shop.py"],
             ["fs_read", "nowhere.py"],
+            ["shell", "printf '\\000\\000' > binary"],
+            ["fs_read", "binary"],
         )
         answer = str(turn["assistant_message"])
+        # Agents tell by these words that there is no such file, and not that they cannot have it.
+        assert answer.count("Resource not found") == 1 and "INVALID_ARGUMENT: binary is not text" in answer
         assert '{"content": "price = 1\\n"}' in answer and '"line 3999\\n"' in answer
         assert "[shop.py: price = 3" in answer and "nowhere.py" in answer
         assert (thread.repo / "shop.py").read_text() == "price = 1\n" and not (thread.repo / "new").exists()

@@ -14,6 +14,8 @@ from tests.work.agents.agent_plane import NAME, AgentThread, agent_thread
 from tests.work.agents.published_agents import (
     claude_code,
     claude_model,
+    gemini,
+    gemini_model,
     python_agent,
     typescript_agent,
 )
@@ -54,37 +56,49 @@ async def test_an_agent_on_a_published_library(agent: Callable[[], JsonObject], 
         assert (thread.repo / "shop.py").read_text() == "price = 1\n"
 
 
-@pytest.mark.parametrize(("agent", "model"), ((claude_code, claude_model),), ids=("claude",))
+@pytest.mark.parametrize(
+    ("agent", "model", "path", "before", "after"),
+    (
+        # It writes no file that is there and that it has not read.
+        (claude_code, claude_model, "tax.py", None, "tax = 3\n"),
+        (gemini, gemini_model, "shop.py", "price = 1\n", "price = 2\n"),
+    ),
+    ids=("claude", "gemini"),
+)
 async def test_an_agent_that_people_use(
-    agent: Callable[[str], JsonObject], model: Callable[..., object], tmp_path: Path
+    agent: Callable[[str], JsonObject],
+    model: Callable[..., object],
+    path: str,
+    before: str | None,
+    after: str,
+    tmp_path: Path,
 ) -> None:
-    decide = cast(Decide, model(tmp_path / "trees", name="tax.py", content="tax = 3\n"))
-    with scripted_provider(decide=decide) as provider:
-        settings = agent(provider.url.removesuffix("/v1"))
-        async with agent_thread(tmp_path, settings, *ASKS) as thread:
-            tested = result(await thread.ask("acp_agent.test", agent=NAME))
-            assert tested["protocol"] == 1 and tested["version"], tested
+    for verb in ("reject", "approve"):
+        # A conversation each, whose model begins anew.
+        folder = tmp_path / verb
+        decide = cast(Decide, model(folder / "trees", name=path, content=after))
+        with scripted_provider(decide=decide) as provider:
+            settings = agent(provider.url.removesuffix("/v1"))
+            async with agent_thread(folder, settings, *ASKS) as thread:
+                tested = result(await thread.ask("acp_agent.test", agent=NAME))
+                assert tested["protocol"] == 1 and tested["version"], tested
+                turn_id, action = await _asked(thread, "Do it.")
+                shown = result(await thread.ask("approval.show", action_id=action["action_id"]))
+                assert f"+{after.strip()}" in str(shown["preview"])
+                result(await thread.ask(f"approval.{verb}", action_id=action["action_id"]))
+                turn = await thread.reached(turn_id, "COMPLETED", "FAILED")
+                assert _text(thread.repo / path) == before
+                if verb == "reject":
+                    assert _text(thread.tree / path) == before, turn
+                    continue
+                assert turn["status"] == "COMPLETED" and "Done." in str(turn["assistant_message"]), turn
+                change = "created" if before is None else "changed"
+                assert (await thread.diff())["files"] == [{"path": path, "change": change}]
+                applied = result(await thread.ask("thread.apply", thread_id=thread.thread_id))
+                assert _text(thread.repo / path) == after
+                result(await thread.ask("undo", mutation_id=applied["mutation_id"]))
+                assert _text(thread.repo / path) == before and git(thread.repo, "status", "--porcelain") == ""
 
-            turn_id, action = await _asked(thread, "Add a tax.")
-            shown = result(await thread.ask("approval.show", action_id=action["action_id"]))
-            assert "+tax = 3" in str(shown["preview"])
-            result(await thread.ask("approval.reject", action_id=action["action_id"]))
-            turn = await thread.reached(turn_id, "COMPLETED", "FAILED")
-            assert not (thread.tree / "tax.py").exists(), turn
 
-    # A new conversation, whose model begins again.
-    with scripted_provider(decide=decide) as provider:
-        settings = agent(provider.url.removesuffix("/v1"))
-        async with agent_thread(tmp_path / "again", settings, *ASKS) as thread:
-            decide_again = cast(Decide, model(thread.trees, name="tax.py", content="tax = 3\n"))
-            provider.decide = decide_again
-            turn_id, action = await _asked(thread, "Add a tax.")
-            result(await thread.ask("approval.approve", action_id=action["action_id"]))
-            turn = await thread.reached(turn_id, "COMPLETED", "FAILED")
-            assert turn["status"] == "COMPLETED" and "Done." in str(turn["assistant_message"]), turn
-            assert (await thread.diff())["files"] == [{"path": "tax.py", "change": "created"}]
-            assert not (thread.repo / "tax.py").exists()
-            applied = result(await thread.ask("thread.apply", thread_id=thread.thread_id))
-            assert (thread.repo / "tax.py").read_text() == "tax = 3\n"
-            result(await thread.ask("undo", mutation_id=applied["mutation_id"]))
-            assert not (thread.repo / "tax.py").exists() and git(thread.repo, "status", "--porcelain") == ""
+def _text(path: Path) -> str | None:
+    return path.read_text() if path.exists() else None

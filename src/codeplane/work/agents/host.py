@@ -11,6 +11,7 @@ from codeplane.kernel.errors import (
     ApprovalPending,
     CodePlaneError,
     Internal,
+    InvalidArgument,
     NotFound,
     OutsideAgentRefused,
     Overloaded,
@@ -116,10 +117,13 @@ class OutsideHost:
         size = 0
         while True:
             wanted: JsonObject = {"path": relative, "start_line": first, **({"end_line": last} if last else {})}
-            result = _result_of(await self._decide("read_files", {"ranges": [wanted]}))
-            file = _first_file(result)
+            outcome = await self._decide("read_files", {"ranges": [wanted]})
+            if isinstance(outcome.error, NotFound) and await asyncio.to_thread(_is_inside, self.tree, relative):
+                # Not as one that is not there: the agent would write a new one in its place.
+                raise InvalidArgument(outcome.error.message, hint=outcome.error.hint)
+            file = _first_file(_result_of(outcome))
             if file.get("error"):
-                raise NotFound(f"{relative}: {file['error']}")
+                raise InvalidArgument(f"{relative}: {file['error']}")
             content, end = str(file["content"]), int(str(file["end"]))
             parts.append(content)
             size += len(content)
@@ -264,6 +268,12 @@ class _Wait:
             host.heard()
             resumed: JsonObject = {"resumed_reason": "approval", "steps_remaining": 0}
             await host.recorder.log.append([host.run.draft(TURN_RESUMED, resumed)])
+
+
+def _is_inside(tree: Path, relative: str) -> bool:
+    """Whether there is such a file or link in the tree itself, not behind a link that leads out of it."""
+    place = (tree / relative).parent.resolve()
+    return place.is_relative_to(tree.resolve()) and os.path.lexists(tree / relative)
 
 
 def _result_of(outcome: Outcome) -> JsonObject:
