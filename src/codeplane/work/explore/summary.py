@@ -1,5 +1,6 @@
 """The summary of an exploration: what a newcomer wants to know first."""
 
+import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -12,6 +13,7 @@ from codeplane.kernel.plural import plural
 from codeplane.work.explore.facts import Facts
 from codeplane.work.explore.target import Target
 
+_FILES_OF_MANIFESTS = ("main", "module")
 _MAX_ENTRY_POINTS, _MAX_FILES, _MAX_SYMBOLS, _MAX_FOLDERS, _MAX_FOLLOWUPS = 20, 20, 15, 20, 12
 
 
@@ -70,7 +72,7 @@ def summarize(target: Target, facts: Facts, goals: Sequence[str]) -> ExploreSumm
     return ExploreSummary(
         repo_name=target.name,
         languages={str(name): _int(count) for name, count in _object(lines.get("languages")).items()},
-        entrypoints=tuple(map(describe_entry_point, facts.entry_points[:_MAX_ENTRY_POINTS])),
+        entrypoints=tuple(_describe_entry_points(facts.entry_points)[:_MAX_ENTRY_POINTS]),
         top_files=tuple(str(file["path"]) for file in _objects(facts.map.get("files"))[:_MAX_FILES]),
         followups=tuple(_followups(facts)[:_MAX_FOLLOWUPS]),
         git_status=_git(facts.git),
@@ -86,6 +88,17 @@ def summarize(target: Target, facts: Facts, goals: Sequence[str]) -> ExploreSumm
     )
 
 
+def _describe_entry_points(points: Sequence[JsonObject]) -> list[str]:
+    """The entry points in a line each; the front of a library that a manifest names already is left out."""
+    lines = [describe_entry_point(point) for point in points]
+    named = {line.partition(" ")[0] for line, point in zip(lines, points, strict=True) if point["kind"] != "library"}
+    return [
+        line
+        for line, point in zip(lines, points, strict=True)
+        if point["kind"] != "library" or str(point["path"]) not in named
+    ]
+
+
 def describe_entry_point(point: Mapping[str, JsonValue]) -> str:
     """An entry point in one line that begins with the place to read."""
     path, line, kind = point["path"], point.get("line"), point["kind"]
@@ -94,6 +107,10 @@ def describe_entry_point(point: Mapping[str, JsonValue]) -> str:
     if kind == "script":
         if point.get("definedIn"):
             return f"{point['definedIn']}:{point.get('definedLine')} {point['name']} = {point.get('qualifiedName')}"
+        if point["name"] in _FILES_OF_MANIFESTS:
+            # The place to read is the file that the manifest names.
+            named = posixpath.join(posixpath.dirname(str(path)), str(point.get("qualifiedName")))
+            return f"{posixpath.normpath(named)} ({point['name']} of {path})"
         return f"{path} {point['name']} = {point.get('qualifiedName')}"
     place = f"{path}:{line}" if line is not None else str(path)
     return place if kind == "module" else f"{place} {point.get('qualifiedName') or point['name']}"
