@@ -1982,6 +1982,11 @@ REQUIREMENTS = (
         source="issue 23",
         promise="Neovim, vscode-languageserver-protocol and the extension of VS Code work with it as they are",
     ),
+    Requirement(
+        id="ACP-12",
+        source="000 §9, §17, §20, §23, §26, §28",
+        promise="the dialect 0.2.1 on the same path: its frames, searches and spans as tool calls, its error codes",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -17,12 +17,22 @@ class CodePlaneError(Exception):
     rpc: ClassVar[str]
     retryable: ClassVar[bool]
     default_hint: ClassVar[str]
+    # Its code in the specification's own dialect of ACP, which has ten of them.
+    acp: ClassVar[str]
 
     def __init_subclass__(
-        cls, *, name: str, code: int, http: int, rpc: str, hint: str, retryable: bool = False
+        cls,
+        *,
+        name: str,
+        code: int,
+        http: int,
+        rpc: str,
+        hint: str,
+        retryable: bool = False,
+        acp: str = "ERR_INTERNAL",
     ) -> None:
         cls.name, cls.code, cls.http, cls.rpc = name, code, http, rpc
-        cls.default_hint, cls.retryable = hint, retryable
+        cls.default_hint, cls.retryable, cls.acp = hint, retryable, acp
 
     def __init__(
         self,
@@ -122,6 +132,7 @@ class MalformedRequest(
 class TooLarge(
     CodePlaneError,
     name="TOO_LARGE",
+    acp="ERR_TOO_LARGE",
     code=1004,
     http=413,
     rpc="resource_exhausted",
@@ -188,7 +199,13 @@ class DeadlineExceeded(
 
 
 class Cancelled(
-    CodePlaneError, name="CANCELLED", code=1008, http=499, rpc="canceled", hint="call again if it is still wanted"
+    CodePlaneError,
+    name="CANCELLED",
+    acp="ERR_OP_CANCELED",
+    code=1008,
+    http=499,
+    rpc="canceled",
+    hint="call again if it is still wanted",
 ):
     """The caller, or the end of its connection, cancelled the call."""
 
@@ -225,6 +242,7 @@ class Interrupted(
 class Unauthorized(
     CodePlaneError,
     name="UNAUTHORIZED",
+    acp="ERR_UNAUTHORIZED",
     code=2001,
     http=401,
     rpc="unauthenticated",
@@ -236,6 +254,7 @@ class Unauthorized(
 class CapabilityDenied(
     CodePlaneError,
     name="CAPABILITY_DENIED",
+    acp="ERR_UNAUTHORIZED",
     code=2002,
     http=403,
     rpc="permission_denied",
@@ -247,6 +266,7 @@ class CapabilityDenied(
 class PolicyDenied(
     CodePlaneError,
     name="POLICY_DENIED",
+    acp="ERR_UNAUTHORIZED",
     code=2003,
     http=403,
     rpc="permission_denied",
@@ -258,6 +278,7 @@ class PolicyDenied(
 class PathDenied(
     CodePlaneError,
     name="PATH_DENIED",
+    acp="ERR_PATH_DENIED",
     code=2004,
     http=403,
     rpc="permission_denied",
@@ -313,6 +334,7 @@ class ResultGone(
 class ApprovalPending(
     CodePlaneError,
     name="APPROVAL_PENDING",
+    acp="ERR_UNAUTHORIZED",
     code=2009,
     http=409,
     rpc="failed_precondition",
@@ -369,6 +391,7 @@ class PairingRefused(
 class RateLimited(
     CodePlaneError,
     name="RATE_LIMITED",
+    acp="ERR_RATE_LIMIT",
     code=2014,
     http=429,
     rpc="resource_exhausted",
@@ -437,6 +460,7 @@ class FetchFailed(
 class TokenExpired(
     CodePlaneError,
     name="TOKEN_EXPIRED",
+    acp="ERR_UNAUTHORIZED",
     code=2020,
     http=401,
     rpc="unauthenticated",
@@ -697,6 +721,7 @@ class CannotUndo(
 class NotText(
     CodePlaneError,
     name="NOT_TEXT",
+    acp="ERR_ENCODING",
     code=5005,
     http=422,
     rpc="failed_precondition",
@@ -909,6 +934,7 @@ class TurnBudgetExceeded(
 class ProviderUnavailable(
     CodePlaneError,
     name="PROVIDER_UNAVAILABLE",
+    acp="ERR_MODEL_UNAVAILABLE",
     code=6030,
     http=503,
     rpc="unavailable",
@@ -921,6 +947,7 @@ class ProviderUnavailable(
 class ProviderDenied(
     CodePlaneError,
     name="PROVIDER_DENIED",
+    acp="ERR_EXTERNAL_LLM_DISABLED",
     code=6031,
     http=403,
     rpc="permission_denied",
@@ -1233,6 +1260,7 @@ class ExploreNotFound(
 class OpCanceled(
     CodePlaneError,
     name="OP_CANCELED",
+    acp="ERR_OP_CANCELED",
     code=6111,
     http=409,
     rpc="aborted",
@@ -1355,6 +1383,7 @@ class StreamGap(
 class Overloaded(
     CodePlaneError,
     name="OVERLOADED",
+    acp="ERR_RATE_LIMIT",
     code=8003,
     http=503,
     rpc="resource_exhausted",
@@ -1407,6 +1436,18 @@ class NotInitialized(
     hint="send `initialize` first, once on each connection",
 ):
     """A request came before the protocol's handshake, or the handshake came twice."""
+
+
+class VersionMismatch(
+    CodePlaneError,
+    name="VERSION_MISMATCH",
+    acp="ERR_VERSION_MISMATCH",
+    code=6172,
+    http=400,
+    rpc="invalid_argument",
+    hint="speak 0.2.1, or version 1 of the public protocol (protocolVersion)",
+):
+    """A client of the specification's dialect of ACP speaks another version of it."""
 
 
 ERRORS: tuple[type[CodePlaneError], ...] = tuple(sorted(CodePlaneError.__subclasses__(), key=lambda kind: kind.code))

@@ -22,7 +22,8 @@ class AcpError(Exception):
     def __init__(self, error: dict[str, Any]) -> None:
         super().__init__(error["message"])
         self.code = error["code"]
-        self.name = (error.get("data") or {}).get("error")
+        self.data = error.get("data") or {}
+        self.name = self.data.get("error")
 
 
 class AcpClient:

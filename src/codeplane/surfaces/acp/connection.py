@@ -9,11 +9,12 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, NotInitialized
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.acp.door import AcpDoor
-from codeplane.surfaces.acp.errors import rpc_error
+from codeplane.surfaces.acp.errors import rpc_error, seed_error
 from codeplane.surfaces.acp.methods_v1 import MethodsV1
 from codeplane.surfaces.acp.methods_v2 import MethodsV2
 from codeplane.surfaces.acp.options import SessionOptions
 from codeplane.surfaces.acp.requests import Initialize, parse
+from codeplane.surfaces.acp.seed_dialect import SeedDialect
 from codeplane.surfaces.json_rpc.message import Notification, Request, RpcError
 from codeplane.surfaces.json_rpc.peer import Answer, Peer
 from codeplane.surfaces.json_rpc.socket import Connection
@@ -77,7 +78,7 @@ class AcpConnection:
 
     def error_of(self, error: CodePlaneError) -> RpcError:
         """Return an error as ACP shows it."""
-        return rpc_error(error)
+        return seed_error(error) if isinstance(self._dialect, SeedDialect) else rpc_error(error)
 
     async def end(self) -> None:
         """Release what the connection holds; threads and turns go on."""
@@ -85,10 +86,18 @@ class AcpConnection:
             await self._dialect.end()
         self._on_disconnect(self._door.connection_id)
 
-    def _initialize(self, params: JsonObject) -> JsonValue:
+    def _initialize(self, params: JsonObject) -> JsonValue | Answer:
+        options = SessionOptions(self._door, mode=self._mode)
+        if "protocol_version" in params:
+            seed = SeedDialect(self._door, self._peer, root=self._root, options=options)
+            try:
+                answer = seed.initialized(params, INFO)
+            except CodePlaneError as error:
+                raise seed.error_of(error) from None
+            self._dialect = seed
+            return answer
         asked = parse(Initialize, params)
         self._door.set_client(asked.client_name)
-        options = SessionOptions(self._door, mode=self._mode)
         # A draft: only for clients that ask for it, where whoever started the connection offers it.
         kind = MethodsV2 if self._offers_v2 and asked.protocol_version >= 2 else MethodsV1
         self._dialect = methods = kind(

@@ -1,0 +1,268 @@
+"""The dialect 0.2.1: snake_case, operations of the engine as methods that show themselves as tool calls."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from uuid import uuid4
+
+import xxhash
+
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, RateLimited, VersionMismatch
+from codeplane.kernel.json import JsonObject, JsonValue, canonical
+from codeplane.surfaces.acp.door import AcpDoor
+from codeplane.surfaces.acp.errors import seed_error
+from codeplane.surfaces.acp.options import SessionOptions
+from codeplane.surfaces.acp.requests import NewSession, OpenSession, Prompt
+from codeplane.surfaces.acp.seed_outlet import SeedOutlet, inline
+from codeplane.surfaces.acp.seed_requests import (
+    SeedInitialize,
+    SeedNewSession,
+    SeedOpenSession,
+    SeedPrompt,
+    SeedRoot,
+    SeedSearch,
+    SeedSession,
+    SeedSpan,
+    parse_seed,
+)
+from codeplane.surfaces.acp.sessions import Sessions
+from codeplane.surfaces.json_rpc.message import METHOD_NOT_FOUND, Notification, Request, RpcError
+from codeplane.surfaces.json_rpc.peer import Answer, Peer
+
+VERSION = "0.2.1"
+FEATURES = ("search.lexical", "search.semantic", "search.hybrid", "content.get_span")
+SCHEMA_VERSION = 1
+_MODES = {"search.lexical": "lexical", "search.semantic": "semantic", "search.hybrid": "hybrid"}
+_PAGE = 100
+# Ids of one connection that are remembered, so that none is taken twice.
+_MAX_IDS = 100_000
+
+
+class SeedDialect:
+    """Answers a client of the dialect."""
+
+    def __init__(self, door: AcpDoor, peer: Peer, *, root: Path, options: SessionOptions) -> None:
+        self._door = door
+        self._peer = peer
+        self._root = root
+        self._outlet = SeedOutlet(peer)
+        self._sessions = Sessions(door, self._outlet, root=root, options=options, toolset=door.toolset)
+        self._ids: set[str] = set()
+        self._prompting: set[str] = set()
+
+    def initialized(self, params: JsonObject, info: JsonObject) -> Answer:
+        """Return the answer to the handshake, and send the features after it; VersionMismatch for other versions."""
+        asked = parse_seed(SeedInitialize, params)
+        if asked.protocol_version != VERSION:
+            raise VersionMismatch(f"{asked.protocol_version!r} is not spoken here, {VERSION} is")
+        self._door.set_client(asked.client_info.name)
+        result: JsonObject = {
+            "protocol_version": VERSION,
+            "agent_capabilities": {
+                "load_session": True,
+                "prompt_capabilities": {"image": False, "audio": False, "embedded_context": True},
+                "mcp_capabilities": {"http": False, "sse": False},
+            },
+            "auth_methods": [],
+            "agent_info": {"name": info["name"], "version": info["version"]},
+            "_meta": {"features": list(FEATURES)},
+        }
+
+        async def announce() -> None:
+            payload: JsonObject = {"protocol_version": VERSION, "features": list(FEATURES)}
+            banner: JsonObject = {"namespace": "features", "name": "hello", "payload": payload}
+            await self._peer.notify("features.hello", banner)
+
+        return Answer(result=result, after=announce)
+
+    def error_of(self, error: CodePlaneError) -> RpcError:
+        """Return an error with its code in the dialect."""
+        return seed_error(error)
+
+    async def handle_request(self, request: Request) -> JsonValue | Answer:
+        """Answer a request whose id was not used before on this connection: it is the request's nonce."""
+        nonce = repr(request.id)
+        if nonce in self._ids:
+            raise InvalidArgument(f"the id {request.id!r} was used before", hint="give every request an id of its own")
+        if len(self._ids) >= _MAX_IDS:
+            raise RateLimited(f"{_MAX_IDS} requests came over this connection", hint="connect again")
+        self._ids.add(nonce)
+        method = _METHODS.get(request.method)
+        if method is not None:
+            return await method(self, request.params)
+        if request.method in _MODES:
+            return await self._search(request.method, request.params)
+        raise RpcError(METHOD_NOT_FOUND, f"there is no method {request.method[:100]}")
+
+    async def handle_notification(self, notification: Notification) -> None:
+        """Cancel a turn; others mean nothing here."""
+        if notification.method == "session/cancel":
+            await self._sessions.get(parse_seed(SeedSession, notification.params).session_id).cancel()
+
+    async def end(self) -> None:
+        """Follow nothing any more."""
+        await self._sessions.end()
+
+    async def _new(self, params: JsonObject) -> Answer:
+        asked = parse_seed(SeedNewSession, params)
+        thread = await self._sessions.create(NewSession(cwd=asked.cwd or str(self._root)))
+        session = self._sessions.get(str(thread["thread_id"]))
+
+        async def follow() -> None:
+            session.follow()
+
+        return Answer(result={"session_id": session.thread_id}, after=follow)
+
+    async def _load(self, params: JsonObject) -> Answer:
+        asked = parse_seed(SeedOpenSession, params)
+        request = OpenSession(sessionId=asked.session_id, cwd=asked.cwd or str(self._root))
+        session, _ = await self._sessions.reopen(request, from_start=True)
+        await session.replay()
+
+        async def follow() -> None:
+            session.follow()
+
+        return Answer(result={"session_id": session.thread_id}, after=follow)
+
+    async def _prompt(self, params: JsonObject) -> JsonValue:
+        asked = parse_seed(SeedPrompt, params)
+        if asked.session_id in self._prompting:
+            raise RateLimited("a prompt of this session is being answered", hint="wait for it, or session/cancel")
+        self._prompting.add(asked.session_id)
+        try:
+            prompt = Prompt(sessionId=asked.session_id, prompt=asked.prompt)
+            session, turn = await self._sessions.send(prompt)
+            ended = await session.wait(str(turn["turn_id"]))
+        finally:
+            self._prompting.discard(asked.session_id)
+        if ended.failure is not None:
+            raise ended.failure
+        return {"stop_reason": ended.stop_reason}
+
+    async def _search(self, name: str, params: JsonObject) -> JsonValue:
+        asked = parse_seed(SeedSearch, params)
+
+        async def run() -> JsonValue:
+            found: list[JsonValue] = []
+            cursor: JsonValue = None
+            while len(found) < asked.k:
+                page = await self._door.call(
+                    "search",
+                    {
+                        "query": asked.query,
+                        "mode": _MODES[name],
+                        "paths": list(asked.filters.paths),
+                        "languages": list(asked.filters.languages),
+                        "tests": asked.filters.tests,
+                        "context": asked.context_lines if asked.include_text else 0,
+                        "limit": min(_PAGE, asked.k - len(found)),
+                        **({"cursor": cursor} if cursor else {}),
+                    },
+                )
+                results, pagination = page["results"], page["pagination"]
+                assert isinstance(results, list) and isinstance(pagination, dict)
+                found += [_hit(hit, include_text=asked.include_text) for hit in results]
+                cursor = pagination.get("next_cursor")
+                if not cursor or not results:
+                    break
+            return found[: asked.k]
+
+        return await self._operate(asked.session_id, name, params, "SearchResult[]", run)
+
+    async def _span(self, params: JsonObject) -> JsonValue:
+        asked = parse_seed(SeedSpan, params)
+        if asked.end_line < asked.start_line:
+            raise InvalidArgument("end_line is before start_line")
+
+        async def run() -> JsonValue:
+            wanted: JsonObject = {
+                "path": asked.path,
+                "start_line": max(1, asked.start_line - asked.context),
+                "end_line": asked.end_line + asked.context,
+            }
+            read = (await self._door.call("read_files", {"ranges": [wanted]}))["files"]
+            assert isinstance(read, list)
+            file = read[0]
+            if (problem := file.get("error")) is not None:
+                raise InvalidArgument(
+                    f"{asked.path}: {problem.get('message') if isinstance(problem, dict) else problem}"
+                )
+            text, is_cut = inline(file["content"])
+            return {
+                "path": file["path"],
+                "start_line": file["start"],
+                "end_line": file["end"],
+                "text": text,
+                "truncated": is_cut or file["truncated"],
+                "encoding": "utf-8" if file["encoding"] == "utf-8" else "unknown-lossy",
+            }
+
+        return await self._operate(asked.session_id, "content.get_span", params, "SpanText", run)
+
+    async def _status(self, params: JsonObject) -> JsonValue:
+        index = (await self._door.call("status", {})).get("index")
+        assert isinstance(index, dict)
+        return {
+            "files_indexed": index.get("file_count"),
+            "symbols": index.get("symbol_count"),
+            "epoch": index.get("version"),
+            "healthy": index.get("healthy"),
+            "last_updated": index.get("last_updated"),
+        }
+
+    async def _add_root(self, params: JsonObject) -> JsonValue:
+        return await self._door.call("workspace.attach", {"path": parse_seed(SeedRoot, params).path})
+
+    async def _operate(
+        self, session_id: str, name: str, arguments: JsonObject, kind: str, run: Callable[[], Awaitable[JsonValue]]
+    ) -> JsonObject:
+        """Run an operation of the engine, and show it in its session as a tool call."""
+        self._sessions.get(session_id)
+        call_id = str(uuid4())
+        shown: JsonObject = {key: value for key, value in arguments.items() if key != "session_id"}
+        call: JsonObject = {"session_update": "tool_call", "call_id": call_id, "name": name, "arguments": shown}
+        update: JsonObject = {"session_update": "tool_call_update", "call_id": call_id}
+        await self._outlet.show(session_id, call)
+        await self._outlet.show(session_id, {**update, "status": "started"})
+        try:
+            payload = await run()
+        except CodePlaneError as error:
+            action_id = error.details.get("action_id")
+            meta: JsonObject = {"_meta": {"action_id": action_id}} if action_id else {}
+            text = f"{error.acp}: {error.message}"
+            await self._outlet.show(session_id, {**update, "status": "error", "error": text, **meta})
+            raise
+        typed: JsonObject = {
+            "type": kind,
+            "schema_version": SCHEMA_VERSION,
+            "checksum": xxhash.xxh32(canonical(payload)).intdigest(),
+        }
+        await self._outlet.show(session_id, {**update, "status": "completed", "output": payload, "_meta": typed})
+        return {"call_id": call_id, **typed, "payload": payload}
+
+
+def _hit(hit: JsonObject, *, include_text: bool) -> JsonObject:
+    before, after = hit.get("before"), hit.get("after")
+    above, below = before if isinstance(before, list) else [], after if isinstance(after, list) else []
+    line = int(str(hit["line"]))
+    place: JsonObject = {
+        "path": hit["path"],
+        "start_line": line - len(above),
+        "end_line": line + len(below),
+        "line": line,
+        "score": hit["score"],
+    }
+    if not include_text:
+        return place
+    text, is_cut = inline("\n".join(map(str, [*above, hit.get("snippet") or "", *below])))
+    return {**place, "text": text, "truncated": is_cut}
+
+
+_Method = Callable[[SeedDialect, JsonObject], Awaitable[JsonValue | Answer]]
+_METHODS: Mapping[str, _Method] = {
+    "session/new": SeedDialect._new,
+    "session/load": SeedDialect._load,
+    "session/prompt": SeedDialect._prompt,
+    "content.get_span": SeedDialect._span,
+    "index.status": SeedDialect._status,
+    "index.add_root": SeedDialect._add_root,
+}

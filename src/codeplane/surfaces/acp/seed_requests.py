@@ -1,0 +1,90 @@
+"""The parameters of the dialect 0.2.1, in snake_case."""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from codeplane.kernel.errors import InvalidArgument
+from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.acp.requests import Block, ClientInfo, Folder, SessionId
+
+MAX_RESULTS = 200
+
+
+class SeedParams(BaseModel):
+    """Parameters with names as they are."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class SeedInitialize(SeedParams):
+    """The first request."""
+
+    protocol_version: str = Field(max_length=50)
+    client_info: ClientInfo = ClientInfo()
+
+
+class SeedSession(SeedParams):
+    """A session."""
+
+    session_id: SessionId
+
+
+class SeedNewSession(SeedParams):
+    """A new session; without a folder it is the repository's."""
+
+    cwd: Folder | None = None
+
+
+class SeedOpenSession(SeedSession):
+    """A session that was there before."""
+
+    cwd: Folder | None = None
+
+
+class SeedPrompt(SeedSession):
+    """What the person says."""
+
+    prompt: tuple[Block, ...] = Field(max_length=1000)
+
+
+class Filters(SeedParams):
+    """Where a search looks."""
+
+    paths: tuple[str, ...] = Field((), max_length=100)
+    languages: tuple[str, ...] = Field((), max_length=50)
+    tests: str = Field("include", pattern="^(include|exclude|only)$")
+
+
+class SeedSearch(SeedSession):
+    """A search."""
+
+    query: str = Field(min_length=1, max_length=4000)
+    k: int = Field(20, ge=1, le=MAX_RESULTS)
+    filters: Filters = Filters()
+    include_text: bool = True
+    context_lines: int = Field(2, ge=0, le=100)
+
+
+class SeedSpan(SeedSession):
+    """Some lines of a file."""
+
+    path: str = Field(min_length=1, max_length=4096)
+    start_line: int = Field(ge=1)
+    end_line: int = Field(ge=1)
+    context: int = Field(0, ge=0, le=1000)
+
+
+class SeedRoot(SeedParams):
+    """A folder to index."""
+
+    path: Folder
+
+
+def parse_seed(kind: type[SeedParams], params: JsonObject) -> Any:
+    """Return the parameters; InvalidArgument with what is wrong with them."""
+    try:
+        return kind.model_validate(params)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise InvalidArgument(f"{'.'.join(map(str, first['loc'])) or 'params'}: {first['msg']}") from None

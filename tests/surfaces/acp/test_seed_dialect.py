@@ -1,0 +1,187 @@
+"""The dialect 0.2.1 of the specification, by the names of its suites."""
+
+import json
+from typing import Any
+
+import pytest
+import xxhash
+
+from codeplane.kernel.errors import ERRORS
+from codeplane.kernel.json import canonical
+from tests.harness import Server
+from tests.interaction.requirements import requirement
+from tests.surfaces.acp.client import AcpClient, AcpError, acp_client
+
+pytestmark = requirement("ACP-12")
+
+# The example of the specification, word for word.
+INITIALIZE = json.loads("""{
+  "jsonrpc": "2.0",
+  "id": "...",
+  "method": "initialize",
+  "params": {
+    "protocol_version": "0.2.1",
+    "client_capabilities": {
+      "fs": { "read_text_file": true, "write_text_file": false },
+      "terminal": false,
+      "_meta": { "features": [
+        "search.lexical","search.semantic","search.hybrid",
+        "content.get_span","orchestrate.explore","llm.apple_on_device"
+      ]}
+    },
+    "client_info": { "name": "OpenAgentsClient", "version": "1.0.0", "title": "OpenAgents" }
+  }
+}""")
+
+
+async def opened(client: AcpClient) -> str:
+    await client.send(INITIALIZE)
+    await client.answer("...")
+    return str((await client.call("session/new"))["session_id"])
+
+
+def shown(client: AcpClient, kind: str) -> list[dict[str, Any]]:
+    return [update for update in client.updates if update["session_update"] == kind]
+
+
+class TestInitializeAndFeaturesHandshakeTests:
+    async def test_the_example_is_answered_in_its_shape(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            await client.send(INITIALIZE)
+            answer = await client.answer("...")
+            assert answer.pop("agent_info").keys() == {"name", "version"}
+            features = answer.pop("_meta")["features"]
+            assert answer == {
+                "protocol_version": "0.2.1",
+                "agent_capabilities": {
+                    "load_session": True,
+                    "prompt_capabilities": {"image": False, "audio": False, "embedded_context": True},
+                    "mcp_capabilities": {"http": False, "sse": False},
+                },
+                "auth_methods": [],
+            }
+            (banner,) = await client.until(
+                lambda: [message["params"] for message in client.heard if message.get("method") == "features.hello"]
+            )
+            assert (banner["namespace"], banner["name"]) == ("features", "hello")
+            assert banner["payload"] == {"protocol_version": "0.2.1", "features": features}
+
+    @pytest.mark.parametrize("version", ["0.2.0", "1.0", ""])
+    async def test_another_version_is_refused(self, plain_server: Server, version: str) -> None:
+        async with acp_client(plain_server) as client:
+            with pytest.raises(AcpError) as refused:
+                await client.call("initialize", {"protocol_version": version})
+            assert refused.value.data["code"] == "ERR_VERSION_MISMATCH"
+
+    async def test_an_id_is_taken_once(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            await opened(client)
+            await client.start("index.status", {}, "again")
+            await client.answer("again")
+            count = len(client.heard)
+            await client.start("index.status", {}, "again")
+            await client.until(lambda: len(client.heard) > count)
+            assert "error" in client.heard[-1]
+
+
+class TestEngineOpsProduceACPToolUpdatesTests:
+    @pytest.mark.parametrize("name", ["search.lexical", "search.semantic", "search.hybrid"])
+    async def test_a_search_is_a_tool_call_with_a_typed_output(self, plain_server: Server, name: str) -> None:
+        async with acp_client(plain_server) as client:
+            session = await opened(client)
+            asked = {"session_id": session, "query": "greet", "k": 200, "filters": {"paths": ["*.py"]}}
+            result = await client.call(name, asked)
+            (call,) = shown(client, "tool_call")
+            assert (call["name"], call["call_id"]) == (name, result["call_id"])
+            started, completed = shown(client, "tool_call_update")
+            assert (started["status"], completed["status"]) == ("started", "completed")
+            assert completed["output"] == result["payload"]
+            assert completed["_meta"] == {key: result[key] for key in ("type", "schema_version", "checksum")}
+            assert result["checksum"] == xxhash.xxh32(canonical(result["payload"])).intdigest()
+            assert result["payload"][0]["path"] == "greeting.py" and "greet" in result["payload"][0]["text"]
+
+    async def test_a_span_with_its_context(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            session = await opened(client)
+            span = {"session_id": session, "path": "greeting.py", "start_line": 2, "end_line": 2, "context": 1}
+            payload = (await client.call("content.get_span", span))["payload"]
+            assert (payload["start_line"], payload["end_line"], payload["encoding"]) == (1, 3, "utf-8")
+            assert payload["text"].startswith("def greet") and payload["truncated"] is False
+
+    async def test_long_spans_are_cut_and_say_so(self, plain_server: Server) -> None:
+        (plain_server.repo / "long.txt").write_text("".join(f"line {number}\r\n" for number in range(500)))
+        async with acp_client(plain_server) as client:
+            session = await opened(client)
+            span = {"session_id": session, "path": "long.txt", "start_line": 1, "end_line": 400}
+            payload = (await client.call("content.get_span", span))["payload"]
+            assert payload["truncated"] is True and payload["text"].endswith("…")
+            assert len(payload["text"].encode()) <= 8192 and payload["text"].count("\n") <= 120
+            assert "\r" not in payload["text"]
+
+    async def test_what_fails_ends_as_an_error(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            session = await opened(client)
+            span = {"session_id": session, "path": "../../etc/passwd", "start_line": 1, "end_line": 2}
+            with pytest.raises(AcpError):
+                await client.call("content.get_span", span)
+            last = shown(client, "tool_call_update")[-1]
+            assert last["status"] == "error" and last["error"].startswith("ERR_")
+
+    @pytest.mark.parametrize("wrong", [{"k": 201}, {"k": 0}, {"query": ""}, {"session_id": "thr_none"}])
+    async def test_bounds(self, plain_server: Server, wrong: dict[str, object]) -> None:
+        async with acp_client(plain_server) as client:
+            session = await opened(client)
+            with pytest.raises(AcpError):
+                await client.call("search.lexical", {"session_id": session, "query": "greet", **wrong})
+            assert shown(client, "tool_call") == []
+
+
+class TestErrorCodeMappingTests:
+    def test_every_error_has_a_code_of_the_specification(self) -> None:
+        known = {
+            *("ERR_VERSION_MISMATCH", "ERR_UNAUTHORIZED", "ERR_PATH_DENIED", "ERR_ENCODING", "ERR_TOO_LARGE"),
+            *("ERR_RATE_LIMIT", "ERR_MODEL_UNAVAILABLE", "ERR_EXTERNAL_LLM_DISABLED", "ERR_OP_CANCELED"),
+            "ERR_INTERNAL",
+        }
+        assert {error.acp for error in ERRORS} == known
+
+    async def test_an_error_on_the_wire(self, plain_server: Server) -> None:
+        async with acp_client(plain_server, token=None) as client:
+            await client.send(INITIALIZE)
+            await client.answer("...")
+            with pytest.raises(AcpError) as refused:
+                await client.call("session/new")
+            assert refused.value.data["code"] == "ERR_UNAUTHORIZED"
+            assert refused.value.data.keys() >= {"code", "message", "retryable"}
+
+
+class TestACPShapeParityTests:
+    async def test_everything_is_in_snake_case(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            session = await opened(client)
+            prompt = {"session_id": session, "prompt": [{"type": "text", "text": "greet"}]}
+            assert (await client.call("session/prompt", prompt))["stop_reason"] == "end_turn"
+            await client.call("search.lexical", {"session_id": session, "query": "greet"})
+            await client.call("index.status")
+            count = len(client.updates)
+            await client.call("session/load", {"session_id": session})
+            assert "agent_message_chunk" in [update["session_update"] for update in client.updates[count:]]
+            assert {key for message in client.heard for key in _keys(message) if key != key.lower()} == set()
+
+
+def _keys(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [*value, *(key for inner in value.values() for key in _keys(inner))]
+    return [key for inner in value for key in _keys(inner)] if isinstance(value, list) else []
+
+
+async def test_one_model_request_at_a_time(plain_server: Server) -> None:
+    async with acp_client(plain_server) as client:
+        session = await opened(client)
+        params = {"session_id": session, "prompt": [{"type": "text", "text": "greet"}]}
+        first = await client.start("session/prompt", params)
+        second = await client.start("session/prompt", params)
+        with pytest.raises(AcpError) as refused:
+            await client.answer(second)
+        assert refused.value.data["code"] == "ERR_RATE_LIMIT" and refused.value.data["retryable"] is True
+        assert (await client.answer(first))["stop_reason"] == "end_turn"
