@@ -76,18 +76,22 @@ class MethodsV1:
         raise InvalidArgument("there is no way to authenticate, and none is needed", hint="go on with session/new")
 
     async def _new(self, params: JsonObject) -> Answer:
-        thread = await self._sessions.create(parse(NewSession, params))
+        request = parse(NewSession, params)
+        thread = await self._sessions.create(request)
         session = self._sessions.get(str(thread["thread_id"]))
-        return Answer(result={"sessionId": session.thread_id, **await self._state(thread)}, after=self._opened(session))
+        state = {"sessionId": session.thread_id, **await self._state(thread), **_unused(request)}
+        return Answer(result=state, after=self._opened(session, request))
 
     async def _load(self, params: JsonObject) -> Answer:
-        session, thread = await self._sessions.reopen(parse(OpenSession, params), from_start=True)
+        request = parse(OpenSession, params)
+        session, thread = await self._sessions.reopen(request, from_start=True)
         await session.replay()
-        return Answer(result=await self._state(thread), after=self._opened(session))
+        return Answer(result={**await self._state(thread), **_unused(request)}, after=self._opened(session, request))
 
     async def _resume(self, params: JsonObject) -> Answer:
-        session, thread = await self._sessions.reopen(parse(OpenSession, params), from_start=False)
-        return Answer(result=await self._state(thread), after=self._opened(session))
+        request = parse(OpenSession, params)
+        session, thread = await self._sessions.reopen(request, from_start=False)
+        return Answer(result={**await self._state(thread), **_unused(request)}, after=self._opened(session, request))
 
     async def _list(self, params: JsonObject) -> JsonValue:
         return await self._sessions.listing(parse(ListSessions, params))
@@ -125,7 +129,7 @@ class MethodsV1:
         options = self._sessions.options
         return {"modes": options.mode_state(thread), "configOptions": await options.config_options(thread)}
 
-    def _opened(self, session: AcpSession) -> Callable[[], Awaitable[None]]:
+    def _opened(self, session: AcpSession, request: NewSession | OpenSession) -> Callable[[], Awaitable[None]]:
         """Return what is done once the client has the answer: it knows the session only then."""
 
         async def follow() -> None:
@@ -133,9 +137,26 @@ class MethodsV1:
             update: JsonObject = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
             meta: JsonObject = {META: {"cursor": session.cursor.text}}
             await self._peer.notify("session/update", {"sessionId": session.thread_id, "update": update, "_meta": meta})
+            if names := [server.name for server in request.mcp_servers]:
+                # Programs are started from the owner's own settings alone; who asked for others is told.
+                words = (
+                    f"Not used: the MCP servers {', '.join(names)} of the client. The owner adds them: cpl tools add"
+                )
+                said: JsonObject = {
+                    "sessionUpdate": "agent_thought_chunk",
+                    "content": {"type": "text", "text": words[:2000]},
+                }
+                shown: JsonObject = {"sessionId": session.thread_id, "update": said, "_meta": meta}
+                await self._peer.notify("session/update", shown)
             session.follow()
 
         return follow
+
+
+def _unused(request: NewSession | OpenSession) -> JsonObject:
+    """Return the names of MCP servers that the client wants used, and that are not."""
+    names: list[JsonValue] = [server.name for server in request.mcp_servers]
+    return {"_meta": {META: {"unusedMcpServers": names}}} if names else {}
 
 
 _Method = Callable[[MethodsV1, JsonObject], Awaitable[JsonValue | Answer]]

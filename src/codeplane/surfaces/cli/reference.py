@@ -120,11 +120,13 @@ def _errors() -> Iterator[str]:
     yield "# Errors\n"
     yield "Every failure has a name, a number and a hint; over MCP it is the text of a tool result with `isError`.\n"
     yield "Over Connect and gRPC the RPC code decides the status; the HTTP column holds for plain requests and pages.\n"
-    yield "| code | name | HTTP | RPC | retry | means | hint |\n|---|---|---|---|---|---|---|"
+    yield "The column ACP is for the dialect 0.2.1 alone.\n"
+    yield "| code | name | HTTP | RPC | ACP | retry | means | hint |\n|---|---|---|---|---|---|---|---|"
     for kind in ERRORS:
         retry = "yes" if kind.retryable else "no"
         hint = kind.default_hint.replace("|", "\\|")
-        yield f"| {kind.code} | `{kind.name}` | {kind.http} | {kind.rpc} | {retry} | {kind.__doc__} | {hint} |"
+        codes = f"{kind.code} | `{kind.name}` | {kind.http} | {kind.rpc} | {kind.acp}"
+        yield f"| {codes} | {retry} | {kind.__doc__} | {hint} |"
 
 
 def _commands() -> Iterator[str]:

@@ -10,7 +10,6 @@ from codeplane.kernel.ids import uuid7
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.redaction import Redactor, prompt_hash
 from codeplane.work.explore.agent_op import ENTRY_POINTS, MAP_REPO, AgentOp
-from codeplane.work.explore.error_codes import error_code
 from codeplane.work.explore.events import COMMAND, ERROR, RESULT
 from codeplane.work.explore.exploration import Exploration
 from codeplane.work.explore.facts import Facts
@@ -109,7 +108,7 @@ class ModelPlanner:
             failed: JsonObject = {
                 "op": "llmCall",
                 "opId": op_id,
-                "code": error_code(error),
+                "code": error.acp,
                 "error": error.name,
                 "message": error.message,
                 "retryable": error.retryable,
