@@ -20,6 +20,7 @@ from codeplane.surfaces.cli.lsp_state import ClientState
 from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.query.navigation.written import Mark
+from tests.surfaces.cli.test_help import SLOW, imported
 from tests.surfaces.lsp.client import at, editing, open_document
 from tests.surfaces.lsp.raw_client import talking
 
@@ -203,3 +204,33 @@ def test_a_new_server_is_told_what_the_one_before_knew() -> None:
     assert cast(JsonObject, third["params"])["textDocument"] == {**document, "version": 2, "text": "😀y\n"}
     assert not state.take_from_server({"id": first["id"], "result": {}})
     assert not state.take_from_client({"id": 7, "result": None}), "nobody asked this any more"
+
+
+async def test_an_index_that_is_not_ready_never_answers_with_nothing(tmp_path: Path) -> None:
+    modules = {f"m{number}.py": f"def run_{number}():\n    return {number}\n\n\n" * 20 for number in range(400)}
+    server = start(make_repo(tmp_path / "repo", {**FILES, **modules}).resolve(), overrides=["index.wait_sec=0.01"])
+    try:
+        async with talking(server) as client:
+            uri = (server.repo / "a.py").as_uri()
+            place: JsonObject = {"textDocument": {"uri": uri}, "position": {"line": 4, "character": 0}}
+            context: JsonObject = {**place, "context": {"includeDeclaration": True}}
+            for method, asked, count in (
+                ("textDocument/definition", place, 1),
+                ("textDocument/references", context, 2),
+            ):
+                answer = await client.answer(await client.send(method, asked))
+                for _ in range(5_000):
+                    if "result" in answer:
+                        break
+                    assert cast(JsonObject, answer["error"])["code"] == -32803, answer
+                    answer = await client.answer(await client.send(method, asked))
+                assert len(cast(list[JsonObject], answer["result"])) == count
+    finally:
+        server.stop()
+
+
+def test_the_shim_imports_nothing_slow() -> None:
+    modules = imported("lsp", "--help")
+    assert "codeplane.surfaces.cli.lsp_shim" in modules
+    slow = {*SLOW, "lsprotocol", "pygls", "rich", "asyncio", "uvicorn", "pygit2", "typer", "click"}
+    assert not modules & slow
