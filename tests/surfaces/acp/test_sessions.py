@@ -184,7 +184,7 @@ async def test_two_clients_in_one_session_see_the_same(plain_server: Server) -> 
         assert said == [one for one in two.notices if one["update"]["sessionUpdate"] == "agent_message_chunk"]
 
 
-@pytest.mark.parametrize("cwd", [None, 7, "", "relative", "./x"])
+@pytest.mark.parametrize("cwd", [None, 7, "", "relative", "./x", "/a\0b", "/\ud800"])
 async def test_a_folder_that_is_none_is_refused(plain_server: Server, cwd: object) -> None:
     async with acp_client(plain_server) as client:
         await client.call("initialize", HELLO)

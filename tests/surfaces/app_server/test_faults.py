@@ -56,6 +56,11 @@ def test_unknown_methods_and_messages_that_are_none_are_refused(client: WireClie
     assert client.result("model/list")["data"]
 
 
+@pytest.mark.parametrize("cwd", ["/a\0b", "/\ud800", "/" + "a/" * 5000])
+def test_a_folder_that_no_disk_has_is_refused(client: WireClient, cwd: str) -> None:
+    assert client.error("thread/start", {"cwd": cwd})["code"] == -32602
+
+
 def test_an_id_that_is_used_twice_at_once_is_refused_the_second_time(client: WireClient) -> None:
     request = json.dumps({"id": "same", "method": "model/list", "params": {}})
     # In one segment, so that the first is under way when the second comes.

@@ -38,6 +38,8 @@ class Methods:
         self.noted.append(notification.method)
         if notification.method == "bad":
             raise NotFound("there is none")
+        if notification.method == "broken":
+            raise ZeroDivisionError
 
     def error_of(self, error: CodePlaneError) -> RpcError:
         return RpcError(-32000, error.name)
@@ -151,6 +153,14 @@ class TestAnswers:
         for method in ("bad", "unknown"):
             await line.say({"jsonrpc": "2.0", "method": method})
         assert line.methods.noted == ["bad", "unknown"] and line.sent.empty()
+
+    async def test_a_notification_that_crashes_ends_nothing(self) -> None:
+        line = Line()
+        await line.ask("wait")
+        await line.say({"jsonrpc": "2.0", "method": "broken"})
+        line.methods.go.set()
+        assert (await line.sent.get())["result"] == "waited"
+        assert line.failures == ["broken"] and line.sent.empty()
 
 
 class TestRequests:

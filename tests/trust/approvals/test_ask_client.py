@@ -10,7 +10,7 @@ from codeplane.kernel.actor import Answer, Caller
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import AGENT, FixtureOps
+from tests.kernel.plane import AGENT, OWNER, FixtureOps
 from tests.trust.approvals.agent_calls import action_of, asking, call, decide, refused, result
 from tests.trust.approvals.test_approvals import answering
 
@@ -108,3 +108,16 @@ async def test_an_action_of_somebody_else_is_not_there(tmp_path: Path) -> None:
         outcome = await opened.conveyor.call("approval.ask_client", {"action_id": action_id}, other)
         assert refused(outcome) == "APPROVAL_NOT_FOUND" and person.asked == []
         assert AGENT.client != other.client
+
+
+async def test_to_see_the_actions_of_others_is_not_to_answer_for_them(tmp_path: Path) -> None:
+    async with asking(tmp_path, operations=[FixtureOps()]) as opened:
+        person = Person(Answer.APPROVE)
+        other = replace(await answering(opened, person), client="somebody-else", connection_id="c2")
+        granted: JsonObject = {"agent": "somebody-else", "without_token": True, "capabilities": ["context_sharing"]}
+        result(await opened.conveyor.call("capability.grant", granted, OWNER))
+        action_id = action_of(await call(opened, "fixture.send", text="x"))
+        assert result(await opened.conveyor.call("approval.show", {"action_id": action_id}, other))
+        outcome = await opened.conveyor.call("approval.ask_client", {"action_id": action_id}, other)
+        assert refused(outcome) == "APPROVAL_NOT_FOUND" and person.asked == []
+        assert result(await decide(opened, "approval.show", action_id=action_id))["status"] == "PENDING"

@@ -6,6 +6,7 @@ import pytest
 
 from codeplane.kernel.event_log import EventQuery
 from codeplane.work.explore.concurrency import Concurrency
+from codeplane.work.explore.readme import opening
 from codeplane.work.explore.typed_result import MAX_INLINE_BYTES, MAX_INLINE_LINES, bound_text
 from tests.harness import Server, git, make_repo, start
 from tests.interaction.requirements import requirement
@@ -195,3 +196,15 @@ def test_inline_text_is_bounded_in_bytes_and_lines() -> None:
         assert truncated and cut.endswith("…") and len(cut.encode()) <= MAX_INLINE_BYTES
         assert len(cut.split("\n")) <= MAX_INLINE_LINES
     assert bound_text("x\n" * MAX_INLINE_LINES) == ("x\n" * MAX_INLINE_LINES, False)
+
+
+@pytest.mark.parametrize("root", ["~nobody-of-this-name/x", "x" * 4000, "a" + "/a" * 2000])
+async def test_a_folder_that_cannot_be_is_not_found(shop: Path, root: str) -> None:
+    async with explore_plane(shop, starts=False) as plane:
+        assert refused(await plane.ask(START, root=root)) == "NOT_FOUND"
+
+
+@pytest.mark.parametrize("sign", ["<", "[", "![", "[![", "[a](", "![a](", "[![a](b)]("])
+def test_a_readme_of_brackets_takes_no_time(sign: str) -> None:
+    # Hours, if each bracket were looked for an end.
+    assert opening(f"# Title\n{sign * 300_000}\n")[0] == "Title"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, is_text
 from codeplane.surfaces.json_rpc.message import INVALID_PARAMS, RpcError
 
 _MAX_BLOCKS = 1000
@@ -18,6 +18,8 @@ _MAX_ID = 200
 def _absolute(path: str) -> str:
     if not PurePath(path).is_absolute():
         raise ValueError("it has to be an absolute path")
+    if "\0" in path or not is_text(path):
+        raise ValueError("a path cannot hold NUL, or half a character")
     return path
 
 

@@ -1,5 +1,6 @@
 """The sessions of one connection: opened, listed, prompted and closed, whatever the version of the protocol."""
 
+import os
 from pathlib import Path
 
 from codeplane.kernel.errors import InvalidArgument, ThreadNotFound, WorkspaceNotFound
@@ -154,4 +155,4 @@ class Sessions:
             )
 
     def _is_within(self, cwd: str) -> bool:
-        return Path(cwd).resolve().is_relative_to(self._root)
+        return Path(os.path.realpath(cwd)).is_relative_to(self._root)

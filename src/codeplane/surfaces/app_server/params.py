@@ -1,11 +1,12 @@
 """What requests may ask for: what is taken, what is refused, and what does not hold here."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from codeplane.kernel.errors import InvalidArgument
-from codeplane.kernel.json import JsonObject, JsonValue
+from codeplane.kernel.json import JsonObject, JsonValue, is_text
 
 # To go on without these would not be what the client asked for.
 _REFUSED: Mapping[str, str] = {
@@ -129,9 +130,8 @@ def _check_folder(cwd: JsonValue, root: Path) -> None:
     if cwd is None:
         return
     folder = Path(str(cwd))
-    if not folder.is_absolute() or not (
-        folder.resolve() == root.resolve() or root.resolve() in folder.resolve().parents
-    ):
+    is_path = folder.is_absolute() and is_text(str(cwd)) and "\0" not in str(cwd)
+    if not is_path or not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root)):
         raise InvalidArgument(
             f"cwd {str(cwd)[:_MAX_SHOWN]!r} is not in the repository of this server, {root}",
             hint="start cpl app-server in the repository that is meant, or leave cwd out",

@@ -90,8 +90,7 @@ class Peer:
         if isinstance(message, Response):
             self._settle(message)
         elif isinstance(message, Notification):
-            with suppress(RpcError, CodePlaneError):
-                await handler.handle_notification(message)
+            await self._notice(message, handler)
         elif (refusal := self._refusal(message)) is not None:
             await self._transmit(error_text(message.id, refusal))
         else:
@@ -166,6 +165,15 @@ class Peer:
         if len(self._tasks) >= MAX_UNANSWERED:
             return RpcError(INVALID_REQUEST, f"{MAX_UNANSWERED} requests are under way; wait for some answers")
         return None
+
+    async def _notice(self, notification: Notification, handler: Handler) -> None:
+        """Have a notification handled; whatever fails, the connection and what else is asked on it go on."""
+        try:
+            await handler.handle_notification(notification)
+        except (RpcError, CodePlaneError):
+            return
+        except Exception as error:
+            self._log_failure(notification.method, error)
 
     async def _answer(self, request: Request, handler: Handler) -> None:
         after: Callable[[], Awaitable[None]] | None = None

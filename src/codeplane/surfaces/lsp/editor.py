@@ -14,6 +14,8 @@ from codeplane.surfaces.lsp.plane_calls import PlaneCalls
 
 REQUEST_FAILED = -32803
 _WARNING = 2
+# A path of 4,096 bytes, all of them escaped, and what is around it.
+_LONGEST_URI = 16_384
 _CAVEATS = ("partial", "cut")
 
 
@@ -79,6 +81,8 @@ def uri_of(params: JsonObject) -> str:
     uri = document.get("uri") if isinstance(document, dict) else None
     if not isinstance(uri, str):
         raise RpcError(INVALID_PARAMS, "`textDocument.uri` has to be a text")
+    if len(uri) > _LONGEST_URI:
+        raise RpcError(INVALID_PARAMS, f"`textDocument.uri` is longer than {_LONGEST_URI} characters")
     return uri
 
 

@@ -1,9 +1,13 @@
 """Between addresses of files and paths in workspaces."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
+
+# What the system takes, and operations do.
+_LONGEST_PATH = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +39,7 @@ class Folders:
         if path is None:
             return None
         for folder in self._folders:
-            for candidate in (path, path.parent.resolve() / path.name):
+            for candidate in (path, Path(os.path.realpath(path.parent)) / path.name):
                 if candidate.is_relative_to(folder.root):
                     return FilePlace(workspace=folder.workspace, path=candidate.relative_to(folder.root).as_posix())
         return None
@@ -47,10 +51,10 @@ class Folders:
     def covers(self, uri: str) -> bool:
         """Whether a folder is one of the workspaces, or in one."""
         path = file_path(uri)
-        return path is not None and any(
-            path == folder.root or path.is_relative_to(folder.root) or path.resolve().is_relative_to(folder.root)
-            for folder in self._folders
-        )
+        if path is None:
+            return False
+        places = (path, Path(os.path.realpath(path)))
+        return any(place.is_relative_to(folder.root) for folder in self._folders for place in places)
 
 
 def file_path(uri: str) -> Path | None:
@@ -62,4 +66,11 @@ def file_path(uri: str) -> Path | None:
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None
     path = unquote(parts.path, errors="surrogateescape")
-    return Path(path) if path.startswith("/") and "\0" not in path else None
+    if not path.startswith("/") or "\0" in path or len(path) > _LONGEST_PATH:
+        return None
+    try:
+        path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        # Half a character, which no file's name has.
+        return None
+    return Path(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 from codeplane import __version__
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.conveyor import Conveyor
-from codeplane.kernel.errors import CodePlaneError
+from codeplane.kernel.errors import CodePlaneError, TooLarge
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.json_rpc.message import (
     INVALID_PARAMS,
@@ -85,7 +85,7 @@ class LspSession:
         elif editor is None:
             return
         elif notification.method == "textDocument/didOpen":
-            self._look_soon(self._open(editor, params))
+            await self._open(editor, params)
         elif notification.method == "textDocument/didChange":
             await self._change(editor, params)
         elif notification.method == "textDocument/didClose":
@@ -186,7 +186,7 @@ class LspSession:
         if document is not None and self._diagnostics is not None:
             self._diagnostics.look_soon(document)
 
-    def _open(self, editor: Editor, params: JsonObject) -> Document:
+    async def _open(self, editor: Editor, params: JsonObject) -> None:
         document = params.get("textDocument")
         text = document.get("text") if isinstance(document, dict) else None
         version = document.get("version") if isinstance(document, dict) else None
@@ -195,7 +195,12 @@ class LspSession:
         uri = uri_of(params)
         place = editor.folders.place(uri)
         path, workspace = (place.path, place.workspace) if place is not None else (None, "")
-        return editor.documents.open(uri, path, workspace, version if isinstance(version, int) else 0, text)
+        try:
+            number = version if isinstance(version, int) else 0
+            self._look_soon(editor.documents.open(uri, path, workspace, number, text))
+        except TooLarge as error:
+            note = f"{uri} was not opened, and its unsaved text is not seen: {error}"
+            await self._peer.notify("window/showMessage", {"type": _WARNING, "message": note})
 
     async def _change(self, editor: Editor, params: JsonObject) -> None:
         uri, changes = uri_of(params), params.get("contentChanges")
@@ -206,7 +211,7 @@ class LspSession:
                 raise BadEdit("`contentChanges` has to be a list")
             number = version if isinstance(version, int) else 0
             self._look_soon(editor.documents.change(uri, number, changes, editor.features.encoding))
-        except BadEdit as error:
+        except (BadEdit, TooLarge) as error:
             # Its text is not known any more: better none than a wrong one.
             editor.documents.close(uri)
             note = f"a change of {uri} was refused, and its unsaved text is not seen until it is opened again: {error}"

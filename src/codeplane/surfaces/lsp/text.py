@@ -29,6 +29,11 @@ def apply_changes(text: str, changes: Sequence[JsonValue], encoding: Encoding) -
     return text
 
 
+def is_whole(change: JsonValue) -> bool:
+    """Whether a change sends the text as a whole."""
+    return isinstance(change, Mapping) and change.get("range") is None
+
+
 def _position(span: JsonValue, side: str) -> tuple[int, int]:
     place = span.get(side) if isinstance(span, Mapping) else None
     line, character = (place.get("line"), place.get("character")) if isinstance(place, Mapping) else (None, None)

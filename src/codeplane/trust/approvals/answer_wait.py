@@ -97,6 +97,7 @@ class AnswerWait:
             and self._clients.name_of(call.caller.client_secret) is not None
             and call.caller.ask is not None
             and not has_own_token(call.actor)
+            and not has_own_token(action.actor)
             and not (delegator is not None and has_own_token(delegator))
             and action.operation not in _NOT_IN_CLIENTS
             and len(question_text(action)) <= _MAX_QUESTION

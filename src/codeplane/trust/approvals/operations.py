@@ -4,6 +4,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.cursor import Cursors
 from codeplane.kernel.errors import ApprovalNotFound
+from codeplane.kernel.event_log import EventScope
 from codeplane.kernel.operation import Request, Risk, operation
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.ports import ProjectionStore
@@ -109,7 +110,8 @@ class ApprovalOperations:
     async def ask_client(self, call: Call, request: ShowRequest) -> AskedView:
         """Show a waiting action to the person at the calling client, if the owner lets that client pass answers on
         (cpl clients allow); what it may not answer stays for cpl, the dashboard and devices."""
-        action = await self._visible(call, request.action_id)
+        # To be shown what others wait for (`context_sharing`) is not to answer for them.
+        action = await self._visible(call, request.action_id, scope=EventScope(actor=str(call.actor)))
         action, asked = await self._approvals.ask_client(action.action_id, call)
         return AskedView(**ActionView.of(action).model_dump(), asked=asked)
 
@@ -154,10 +156,10 @@ class ApprovalOperations:
         require_person(call.actor)
         return Forgotten(answer_id=await self._approvals.forget(request.answer_id, str(call.actor)))
 
-    async def _visible(self, call: Call, action_id: str) -> Action:
-        """An action that the caller may see; ApprovalNotFound for those of others."""
+    async def _visible(self, call: Call, action_id: str, *, scope: EventScope | None = None) -> Action:
+        """An action that the caller may see, or that is in a narrower scope; ApprovalNotFound for those of others."""
         action = await self._approvals.get(action_id)
-        scope = call.event_scope()
+        scope = scope or call.event_scope()
         if scope is not None and not await call.log.own_actors((str(action.actor),), scope):
             raise ApprovalNotFound(f"no action is named {action_id!r}")
         return action

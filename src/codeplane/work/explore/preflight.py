@@ -45,7 +45,12 @@ class Preflight:
         folder = real.relative_to(serving).as_posix()
         if is_reserved(folder):
             raise PathDenied(f"{folder!r} belongs to git or to CodePlane", hint="explore the folder around it")
-        if not real.is_dir():
+        try:
+            is_folder = real.is_dir()
+        except OSError:
+            # A longer name than there can be.
+            is_folder = False
+        if not is_folder:
             raise NotFound(f"there is no folder {folder!r}", hint="name a folder of the repository")
         return Target(name=real.name, folder=folder)
 
@@ -84,4 +89,8 @@ class Preflight:
 def _resolve(root: Path, wanted: str) -> tuple[Path, Path]:
     """The repository and the folder, by where they really lie: a link out of the repository is another folder."""
     serving = Path(os.path.realpath(root))
-    return serving, Path(os.path.realpath(serving / Path(wanted).expanduser()))
+    try:
+        named = Path(wanted).expanduser()
+    except RuntimeError:
+        raise NotFound(f"there is no home {wanted.partition('/')[0]!r}", hint="write the path out") from None
+    return serving, Path(os.path.realpath(serving / named))

@@ -4,9 +4,10 @@ import re
 
 _MAX_TITLE, _MAX_PARAGRAPH = 200, 700
 _UNDERLINE = re.compile(r"^([=\-~#*^\"'`+:.])\1{2,}\s*$")
-_IMAGE = re.compile(r"\[?!\[[^\]]*\]\([^)]*\)(?:\]\([^)]*\))?|\[!\[[^\]]*\]\[[^\]]*\]\]\[?[^\]]*\]?")
-_LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])")
-_TAG = re.compile(r"<[^>]*>")
+# None looks far for its end: a line of brackets would take as long as its square.
+_IMAGE = re.compile(r"\[?!\[[^][]*\]\([^)]{0,500}\)(?:\]\([^)]{0,500}\))?|\[!\[[^][]*\]\[[^][]*\]\]\[?[^][]*\]?")
+_LINK = re.compile(r"\[([^][]+)\](?:\([^)]{0,500}\)|\[[^][]*\])")
+_TAG = re.compile(r"<[^<>]*>")
 _ASIDE = re.compile(r"^(?:\.\. |\[[^\]]+\]:|:[\w-]+:|\||```|---|\s{4,}\S|[-*+] )")
 _NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
 
