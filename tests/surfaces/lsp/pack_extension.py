@@ -28,7 +28,18 @@ def pack(target: Path) -> None:
         (programs / "npm").chmod(0o755)
         env = {**os.environ, "PATH": os.pathsep.join((str(programs), str(NODE.parent), "/usr/bin", "/bin"))}
         install = ["npm", "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-        for command in (install, [str(NODE), str(vsce), "package", "--out", str(target.resolve()), "--skip-license"]):
+        for command in (
+            install,
+            [
+                str(NODE),
+                str(vsce),
+                "package",
+                "--out",
+                str(target.resolve()),
+                "--skip-license",
+                "--allow-missing-repository",
+            ],
+        ):
             subprocess.run(command, cwd=copied, env=env, check=True, stdin=subprocess.DEVNULL, timeout=300)
 
 
