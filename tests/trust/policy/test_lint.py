@@ -73,7 +73,9 @@ def test_neither_the_shipped_rules_nor_those_of_the_guides_are_doubted() -> None
 def test_the_fields_are_those_of_a_call() -> None:
     call = of_call(grant={"approval_mode": "always"})
     delegator = Actor(kind=ActorKind.AGENT, actor_id="a")
-    origin = Origin(work_id="x", thread_id="x", turn_id="x", job_id="x", namespace="x", node="x", is_unattended=True)
+    origin = Origin(
+        work_id="x", thread_id="x", turn_id="x", job_id="x", namespace="x", node="x", is_unattended=True, tree_id="x"
+    )
     context = call["context"]
     assert isinstance(context, dict)
     context["origin"] = replace(origin, step=1, on_behalf_of=delegator).to_json()
