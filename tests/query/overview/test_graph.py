@@ -24,7 +24,7 @@ def stored(folder: Path, files: Mapping[str, str]) -> Iterator[FactStore]:
         ParsedFile(
             path=path,
             digest=digest_of(text.encode()),
-            language="python",
+            language=_language(path),
             parsed=parse_source(_source(key, path, text), text.encode()),
         )
         for key, (path, text) in enumerate(files.items())
@@ -35,7 +35,11 @@ def stored(folder: Path, files: Mapping[str, str]) -> Iterator[FactStore]:
 
 
 def _source(key: int, path: str, text: str) -> Source:
-    return Source(key=key, name=path, language="python", offset=0, length=len(text))
+    return Source(key=key, name=path, language=_language(path), offset=0, length=len(text))
+
+
+def _language(path: str) -> str:
+    return "go" if path.endswith(".go") else "python"
 
 
 def best(graph: Graph, scores: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
@@ -130,3 +134,19 @@ def test_ranks_are_shares_of_one_whatever_uses_what(data: st.DataObject) -> None
     assert abs(ranking.files.sum() - 1) < 1e-6
     assert (ranking.files >= 0).all() and (ranking.definitions >= 0).all()
     assert np.isfinite(ranking.definitions).all()
+
+
+def test_what_go_does_not_export_is_used_in_its_own_package_alone(tmp_path: Path) -> None:
+    files = {
+        "store/errors.go": "package store\n\nvar errorTexts = map[int]string{}\n\nfunc OpenStore() {}\n",
+        "store/write.go": "package store\n\nfunc write() string { return errorTexts[1] }\n",
+        # This one speaks of the package and has a name of its own.
+        "cmd/main.go": 'package main\n\nimport "x/store"\n\nfunc run(errorTexts []int) { store.OpenStore() }\n',
+    }
+    with stored(tmp_path, files) as store:
+        graph = graph_of(store)
+        edges = {
+            (graph.paths[source], graph.names[int(graph.def_name[target])])
+            for source, target in zip(graph.edge_from.tolist(), graph.edge_to.tolist(), strict=True)
+        }
+        assert edges == {("store/write.go", "errorTexts"), ("cmd/main.go", "OpenStore")}

@@ -25,6 +25,9 @@ def test_the_summary_is_on_stdout_and_progress_on_stderr(server: Server) -> None
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# shop\n") and "- `shop/cli.py:4 shop = shop.cli:main`" in done.stdout
     assert "On “money”" in done.stdout
+    assert "into what it calls (`cpl call explain_symbol symbol=shop/cli.py:4`)" in done.stdout
+    assert "(test_run)" not in done.stdout
+    assert "def main" in cpl("call", "explain_symbol", "symbol=shop/cli.py:4", cwd=server.repo).stdout
     assert (
         done.stderr.startswith("plan 1: gitStatus, listDir, indexRepo") and "✓ entryPoints  2 EntryPoint" in done.stderr
     )

@@ -83,7 +83,8 @@ def test_a_diff_is_shown_applied_and_discarded(server: Server) -> None:
     file = Path(server.repo) / "a.txt"
     jobs = [str(result(server, "create", f"edit it {number}", "-w")["job_id"]) for number in range(2)]
     for job in jobs:
-        run(server, "watch", job)
+        watched = cpl("jobs", "watch", job, cwd=server.repo)
+        assert watched.returncode == 0 and f"next: cpl jobs diff {job}, then apply or discard" in watched.stderr
         assert "-x\n+y" in run(server, "diff", job)
     assert file.read_text() == "x\n"
     assert "undo takes it back" in run(server, "apply", jobs[0]) and file.read_text() == "y\n"

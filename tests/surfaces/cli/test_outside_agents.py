@@ -39,6 +39,7 @@ def _add(owner: Owner) -> str:
 
 
 def test_an_agent_is_added_tried_talked_to_applied_and_removed(owner: Owner, server: Server) -> None:
+    assert "agents of others that run threads, as Claude Code: cpl agents acp" in owner.type("agents")
     assert "no outside agents; add one: cpl agents add NAME" in owner.type("agents", "acp")
     added = _add(owner)
     assert "added mine" in added and "does not reach the network" in added

@@ -66,7 +66,9 @@ def test_a_proposed_skill_is_written_when_the_owner_agrees(server: Server, perso
     proposal_id = _propose(server, kind="skill", name="release", content=_RELEASE)
     target = server.repo / ".codeplane/skills/release/SKILL.md"
     assert "+Tag it." in person.get(f"/dashboard/proposals/{proposal_id}").words
-    assert "Nothing was changed" in _run(server, "proposals", "apply", proposal_id, code=1) and not target.exists()
+    unasked = _run(server, "proposals", "apply", proposal_id, code=1)
+    assert "Nothing was changed" in unasked and f"cpl proposals apply --yes {proposal_id}" in unasked
+    assert not target.exists()
     assert "APPLIED" in _run(server, "proposals", "apply", "--yes", proposal_id)
     assert target.read_text() == _RELEASE and "release (ready" in _run(server, "skills")
     assert "no proposals" in _run(server, "proposals") and proposal_id in _run(server, "proposals", "list", "--all")

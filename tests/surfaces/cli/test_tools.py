@@ -59,6 +59,13 @@ def test_a_server_is_added_tested_trusted_called_and_removed_while_ours_runs(own
     assert "UNKNOWN_OPERATION" in owner.type("call", "ext.notes.look", "text=hi", code=1)
 
 
+def test_a_server_called_like_a_family_of_ours_says_how_toolsets_name_it(owner: Owner, server: Server) -> None:
+    owner.type("tools", "add", "memory", "--readable", str(SCRIPT.parent), "--", sys.executable, str(SCRIPT))
+    assert "in toolsets it is ext.memory: memory is a family" in owner.type("tools", "test", "memory")
+    owner.type("tools", "add", "notes", "--readable", str(SCRIPT.parent), "--", sys.executable, str(SCRIPT))
+    assert "in toolsets" not in owner.type("tools", "test", "notes")
+
+
 def test_a_server_that_does_not_come_up_exits_with_1_and_says_why(owner: Owner, server: Server) -> None:
     owner.type("tools", "add", "gone", "--", "no-such-program-here")
     assert "'no-such-program-here' is not on PATH" in owner.type("tools", "test", "gone", code=1)

@@ -132,6 +132,14 @@ async def test_without_a_model_the_index_answers(tmp_path: Path) -> None:
         assert isinstance(metadata, dict) and metadata["answered_by"] == "index"
 
 
+async def test_the_index_answers_a_person_without_cursors(tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / f"caller{number}.py").write_text(f"greet_everyone({number})\n")
+    async with conversing(tmp_path, None) as thread:
+        said = str((await thread.send("greet_everyone"))["assistant_message"])
+        assert "[8 of 12" in said and "cursor=" not in said
+
+
 async def test_old_messages_go_while_the_thread_lives_on(tmp_path: Path) -> None:
     clock = ManualClock()
     model = ScriptedModel(choose=lambda asked: text(f"re: {asked.messages[-1]['text']}"))

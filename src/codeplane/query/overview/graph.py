@@ -26,7 +26,7 @@ _ROUNDS = 25
 _CLOSE = 1e-5
 _TELLING = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 _ASIDE = re.compile(
-    r"(?:^|/)(?:vendor|vendored|_vendor|third_party|node_modules|dist|generated)/|\.min\.\w+$|_pb2(?:_grpc)?\.py$"
+    r"(?:^|/)(?:vendor|vendored|_vendor|third_party|node_modules|dist|generated)/|\.min\.\w+$|_pb2(?:_grpc)?\.py$|\.pb(?:\.gw)?\.go$"
 )
 _SMALL = frozenset({"field", "enum_member", "attribute", "argument", "local", "inherited", "index"})
 _VALUES = frozenset({"variable", "constant", "property"})
@@ -164,9 +164,15 @@ def graph_of(store: FactStore, *, max_files: int = MAX_FILES, max_definitions: i
     if clipped:
         cut = f"{cut}; " * bool(cut) + "the most used names left out"
     source, target = edges
-    family = _families([path for _, path, _ in files])
+    family = _numbers(_family(path) for _, path, _ in files)
     apart = (source != def_file[target]) & (family[source] == family[def_file[target]])
     source, target = source[apart], target[apart]
+    hidden = np.array(
+        [_is_hidden(files[row][1], line[2]) for row, line in zip(def_file, rows, strict=True)], dtype=np.bool_
+    )
+    folder = _numbers(path.rpartition("/")[0] for _, path, _ in files)
+    seen = ~hidden[target] | (folder[source] == folder[def_file[target]])
+    source, target = source[seen], target[seen]
     around = Neighbourhood(store, [path for _, path, _ in files], row_of)
     near = around.are_near(source, def_file[target], around.words_of(list(names))[def_name[target]])
     return Graph(
@@ -221,10 +227,15 @@ def _edges(
     return (source, np.repeat(first[of], count) + within_name), clipped
 
 
-def _families(paths: Iterable[str]) -> NDArray[np.int64]:
-    """A number for each file's language family; names of different families are unrelated."""
+def _numbers(texts: Iterable[str]) -> NDArray[np.int64]:
+    """A number for each text, the same for equal ones."""
     known: dict[str, int] = {}
-    return np.array([known.setdefault(_family(path), len(known)) for path in paths], dtype=np.int64)
+    return np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
+
+
+def _is_hidden(path: str, name: str) -> bool:
+    """Whether files of other folders cannot mean a name: what Go does not export."""
+    return path.endswith(".go") and not name[:1].isupper()
 
 
 def _is_code(path: str) -> bool:

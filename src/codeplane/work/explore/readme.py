@@ -9,6 +9,9 @@ _IMAGE = re.compile(r"\[?!\[[^][]*\]\([^)]{0,500}\)(?:\]\([^)]{0,500}\))?|\[!\[[
 _LINK = re.compile(r"\[([^][]+)\](?:\([^)]{0,500}\)|\[[^][]*\])")
 _TAG = re.compile(r"<[^<>]*>")
 _ASIDE = re.compile(r"^(?:\.\. |\[[^\]]+\]:|:[\w-]+:|\||```|---|\s{4,}\S|[-*+] )")
+_REMARK = re.compile(
+    r"[>*_\s]*(?:\[!|(?:note|warning|important|caution|attention|disclaimer)\b[*_]*\s*[:!])", re.IGNORECASE
+)
 _NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
 
 
@@ -20,13 +23,15 @@ def find_readme(paths: list[str]) -> str | None:
 
 def opening(text: str) -> tuple[str, str]:
     """The title of a text and its first paragraph in plain words; either is empty where there is none."""
-    title, paragraph = "", list[str]()
+    title, remark, paragraph = "", "", list[str]()
     lines = [*text.splitlines(), ""]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         plain = _plain(line)
         if paragraph and (not plain or _UNDERLINE.match(line)):
-            if len(" ".join(paragraph)) >= 30:
+            said = " ".join(paragraph)
+            if len(said) >= 30 and not _REMARK.match(said):
                 break
+            remark = remark or said * bool(_REMARK.match(said))
             paragraph = []
         if not plain or _UNDERLINE.match(line) or _ASIDE.match(line):
             continue
@@ -35,7 +40,7 @@ def opening(text: str) -> tuple[str, str]:
             title = title or plain.lstrip("# ").strip()
             continue
         paragraph.append(plain)
-    return title[:_MAX_TITLE], _shorten(" ".join(paragraph))
+    return title[:_MAX_TITLE], _shorten(" ".join(paragraph) or remark)
 
 
 def _plain(line: str) -> str:

@@ -142,7 +142,8 @@ def _followups(facts: Facts) -> list[str]:
     if not files:
         return ["there are no files that are searched: add some, or look at what is left out (list_dir skipped=true)"]
     if facts.entry_points:
-        found.append(f"follow {describe_entry_point(facts.entry_points[0])} into what it calls (explain_symbol)")
+        point = describe_entry_point(facts.entry_points[0])
+        found.append(f"follow {point} into what it calls (explain_symbol symbol={point.partition(' ')[0]})")
     elif facts.map:
         found.append("no entry point is known: start with the top files")
     if facts.more_entry_points:

@@ -74,6 +74,7 @@ class ServerView(Result):
     last_error: str | None = None
     last_error_at: str | None = None
     tools: tuple[ToolView, ...] = ()
+    toolset: str = Field("", description="how the toolset of a thread names its tools")
 
     @classmethod
     def of(cls, served: Served, *, is_started: bool) -> "ServerView":
@@ -93,6 +94,7 @@ class ServerView(Result):
             last_error=facts.error or None,
             last_error_at=rfc3339(facts.error_ns) if facts.error_ns else None,
             tools=tuple(map(ToolView.of, served.tools)),
+            toolset=spec.name if spec.toolset == spec.name else f"ext.{spec.name}",
         )
 
     def text(self) -> str:
@@ -100,7 +102,9 @@ class ServerView(Result):
         unknown = f", {asking} of unknown risk: cpl tools trust {self.name}" if asking else ""
         head = f"{self.name}  {self.state}  {plural(len(self.tools), 'tool')}{unknown}  ({self.address})"
         error = [f"  last error: {self.last_error}"] if self.last_error else []
-        return "\n".join([head, *error, *(tool.text() for tool in self.tools)])
+        taken = f"  in toolsets it is {self.toolset}: {self.name} is a family of CodePlane's own tools"
+        note = [taken] if self.toolset != self.name else []
+        return "\n".join([head, *error, *note, *(tool.text() for tool in self.tools)])
 
 
 class ServerList(Result):

@@ -9,7 +9,9 @@ from codeplane.surfaces.cli.commands.call import ask, show
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace, result_or_exit
 from codeplane.surfaces.cli.owner_client import open_owner_client
 
-agents = typer.Typer(help="Agents with tokens of their own.", invoke_without_command=True)
+agents = typer.Typer(
+    help="Agents with tokens of their own, and agents of others that run threads.", invoke_without_command=True
+)
 
 
 @agents.callback()
@@ -34,6 +36,8 @@ def list_(
 ) -> None:
     """List the agents that hold tokens."""
     ask("agent.list", {"include_ended": every, "sessions": sessions}, repo, as_json=as_json)
+    if not as_json:
+        typer.echo("agents of others that run threads, as Claude Code: cpl agents acp", err=True)
 
 
 @agents.command()

@@ -182,6 +182,8 @@ def _watch(client: OwnerClient, job: JsonObject, *, as_json: bool) -> None:
         status = _status(event)
         if status in _STOPS and _is_current(client, job, status):
             print(f"{job['job_id']} {status}", file=sys.stderr)
+            if job.get("changes_files") and status in ("JOB_COMPLETED", "JOB_FAILED"):
+                print(f"next: cpl jobs diff {job['job_id']}, then apply or discard", file=sys.stderr)
             raise typer.Exit(_STOPS[status])
 
 

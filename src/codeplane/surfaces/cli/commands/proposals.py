@@ -68,7 +68,10 @@ def apply(
         if proposal["state"] != "OPEN":
             raise InvalidArgument(f"{proposal['proposal_id']} is {proposal['state']} already")
         if not yes and not (sys.stdin.isatty() and typer.confirm("Apply it?", default=False, err=True)):
-            print("Nothing was changed.", file=sys.stderr)
+            way = (
+                "" if sys.stdin.isatty() else f" Without a terminal to ask at: cpl proposals apply --yes {proposal_id}"
+            )
+            print(f"Nothing was changed.{way}", file=sys.stderr)
             raise typer.Exit(1)
         named: JsonObject = {"proposal_id": proposal["proposal_id"]}
         if not proposal["target"]:
