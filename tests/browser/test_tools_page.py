@@ -8,7 +8,10 @@ import pytest
 
 from tests.browser.chromium import signed_in_page
 from tests.harness import Server, make_repo, start
+from tests.interaction.requirements import requirement
 from tests.surfaces.cli.test_tools import Owner
+
+pytestmark = requirement("WEB-02")
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -29,7 +29,7 @@ DOCUMENTS = {document.name: document for document in documents()}
 WORDS = [(name, word) for name, document in DOCUMENTS.items() for word in document.words()]
 _HINTED = re.compile(r"(?:^|: |`|, or )(cpl [^;,`()]+)")
 # A file that other tools write, an entry of another program's settings, and a field of what rules see.
-OTHERS = {"index.scip", "mcp.codeplane", "actor.kind"}
+OTHERS = {"index.scip", "mcp.codeplane", "actor.kind", "index.subscribe"}
 COMMANDS = typer.main.get_command(app)
 # Commands that parse their own options.
 SHIMS = {"mcp": USAGE, "acp": ACP.usage, "lsp": LSP_USAGE, "app-server": APP_SERVER.usage}

@@ -3,6 +3,9 @@
 import pytest
 
 from codeplane.work.explore.readme import opening
+from tests.interaction.requirements import requirement
+
+pytestmark = requirement("EXR-01")
 
 _SAID = "A store of keys and values that many machines share."
 
