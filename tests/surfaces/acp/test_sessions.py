@@ -24,6 +24,14 @@ async def test_a_prompt_is_answered_from_the_index(plain_server: Server) -> None
         assert isinstance(shown, dict) and shown["messages"] == 2 and shown["created_by"] == "agent:tester"
 
 
+async def test_a_link_to_no_address_is_taken_as_it_is(plain_server: Server) -> None:
+    async with acp_client(plain_server) as client:
+        session = await client.open(plain_server.repo)
+        link = {"type": "resource_link", "uri": "file://[x", "name": "greeting"}
+        answer = await client.call("session/prompt", {"sessionId": session, "prompt": [link]})
+        assert answer["stopReason"] == "end_turn"
+
+
 async def test_the_order_of_answers_and_updates(plain_server: Server) -> None:
     async with acp_client(plain_server) as client:
         await client.call("initialize", HELLO)

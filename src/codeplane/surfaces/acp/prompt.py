@@ -43,7 +43,10 @@ def _words(block: Block) -> str:
 
 def place_of(uri: str, root: Path) -> str:
     """Return the path below the repository that a file's address names; any other address as it is."""
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return uri
     if parts.scheme != "file":
         return uri
     path = Path(unquote(parts.path))
