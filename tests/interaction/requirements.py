@@ -1987,6 +1987,16 @@ REQUIREMENTS = (
         source="000 §9, §17, §20, §23, §26, §28",
         promise="the dialect 0.2.1 on the same path: its frames, searches and spans as tool calls, its error codes",
     ),
+    Requirement(
+        id="ACP-13",
+        source="issue 22",
+        promise="the entry for the ACP registry is as its schema wants it, and starts a command that the package has",
+    ),
+    Requirement(
+        id="ACP-14",
+        source="000 §4, §9, §17-§19, §28",
+        promise="explorations in the dialect 0.2.1: snapshots as plans, operations as tool calls, then the summary",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

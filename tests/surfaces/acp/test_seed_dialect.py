@@ -1,6 +1,7 @@
 """The dialect 0.2.1 of the specification, by the names of its suites."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ import xxhash
 
 from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.json import canonical
-from tests.harness import Server
+from tests.harness import Server, make_repo, start
 from tests.interaction.requirements import requirement
 from tests.surfaces.acp.client import AcpClient, AcpError, acp_client
+from tests.surfaces.acp.conftest import FILES
+from tests.surfaces.acp.test_permissions import asking_server
 
 pytestmark = requirement("ACP-12")
 
@@ -185,3 +188,55 @@ async def test_one_model_request_at_a_time(plain_server: Server) -> None:
             await client.answer(second)
         assert refused.value.data["code"] == "ERR_RATE_LIMIT" and refused.value.data["retryable"] is True
         assert (await client.answer(first))["stop_reason"] == "end_turn"
+
+
+async def test_a_call_that_a_person_decides_ends_as_an_error_and_completes_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with asking_server(tmp_path, monkeypatch) as (server, _), acp_client(server) as client:
+        session = await opened(client)
+        prompt = {"session_id": session, "prompt": [{"type": "text", "text": "greet them"}]}
+        prompted = await client.start("session/prompt", prompt)
+
+        def refused() -> dict[str, Any] | None:
+            updates = shown(client, "tool_call_update")
+            return next((one for one in updates if "action_id" in one.get("_meta", {})), None)
+
+        waiting = await client.until(refused)
+        assert waiting["status"] == "error" and waiting["error"].startswith("ERR_UNAUTHORIZED: ")
+        assert "hello {name}" not in (server.repo / "greeting.py").read_text()
+        server.call("approval.approve", action_id=waiting["_meta"]["action_id"])
+        assert (await client.answer(prompted))["stop_reason"] == "end_turn"
+        own = [one["status"] for one in shown(client, "tool_call_update") if one["call_id"] == waiting["call_id"]]
+        assert own[-1] == "completed" and "error" in own[:-1]
+        assert "hello {name}" in (server.repo / "greeting.py").read_text()
+
+
+async def test_a_root_is_added_within_the_roots_that_the_owner_allows(tmp_path: Path) -> None:
+    allowed = make_repo(tmp_path / "far" / "shop", {"shop.py": "def sell():\n    return 1\n"})
+    refused = make_repo(tmp_path / "elsewhere", FILES)
+    server = start(
+        make_repo(tmp_path / "repo", FILES), overrides=[f"workspaces.roots={json.dumps([str(tmp_path / 'far')])}"]
+    )
+    try:
+        async with acp_client(server) as client:
+            await opened(client)
+            added = await client.call("index.add_root", {"path": str(allowed)})
+            assert added["name"] == "shop"
+            with pytest.raises(AcpError) as denied:
+                await client.call("index.add_root", {"path": str(refused)})
+            assert denied.value.data["code"] in ("ERR_UNAUTHORIZED", "ERR_PATH_DENIED")
+            listed = server.call("workspace.list")["result"]
+            assert "shop" in str(listed) and "elsewhere" not in str(listed)
+    finally:
+        server.stop()
+
+
+async def test_a_prompt_over_the_bound_is_refused(plain_server: Server) -> None:
+    async with acp_client(plain_server) as client:
+        session = await opened(client)
+        prompt = {"session_id": session, "prompt": [{"type": "text", "text": "x" * 65_537}]}
+        with pytest.raises(AcpError) as refused:
+            await client.call("session/prompt", prompt)
+        assert refused.value.data["code"] == "ERR_TOO_LARGE"
+        assert client.updates == []

@@ -265,3 +265,14 @@ async def test_a_session_is_tightened_and_never_laxer_than_the_settings(tmp_path
         server.call("approval.approve", action_id=waiting["_meta"]["codeplane"]["actionId"])
         assert (await client.answer(prompted))["stopReason"] == "end_turn"
         assert "hello {name}" in (server.repo / "greeting.py").read_text()
+
+
+async def test_a_prompt_over_64_kb_is_refused_and_changes_nothing(plain_server: Server) -> None:
+    async with acp_client(plain_server) as client:
+        session = await client.open(plain_server.repo)
+        for text in ("x" * 65_537, "ü" * 33_000):
+            with pytest.raises(AcpError) as refused:
+                await client.prompt(session, text)
+            assert refused.value.name == "TOO_LARGE" and "65536" in str(refused.value)
+        assert "agent_message_chunk" not in client.kinds()
+        assert (await client.prompt(session, "greet"))["stopReason"] == "end_turn"

@@ -4,18 +4,25 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from codeplane.kernel.errors import ContentRefused, InvalidArgument
+from codeplane.kernel.errors import ContentRefused, InvalidArgument, TooLarge
 from codeplane.surfaces.acp.requests import Block
 
 _FENCE = "```"
+MAX_BYTES = 65_536
 
 
 def prompt_text(blocks: Iterable[Block], root: Path) -> str:
-    """Return the message; ContentRefused for pictures, sound and bytes, which nothing here reads."""
+    """Return the message; ContentRefused for pictures, sound and bytes, which nothing here reads; TooLarge."""
     parts = [_part(block, root) for block in blocks]
     text = "\n\n".join(part for part in parts if part.strip())
     if not text:
         raise InvalidArgument("the prompt is empty", hint="send at least one text block with something in it")
+    if (size := len(text.encode("utf-8", "replace"))) > MAX_BYTES:
+        raise TooLarge(
+            f"the prompt has {size} bytes, and may have {MAX_BYTES}",
+            hint="link to files instead of embedding them",
+            details={"limit": MAX_BYTES, "size": size},
+        )
     return text
 
 

@@ -12,7 +12,9 @@ from codeplane.surfaces.acp.door import AcpDoor
 from codeplane.surfaces.acp.errors import seed_error
 from codeplane.surfaces.acp.options import SessionOptions
 from codeplane.surfaces.acp.requests import NewSession, OpenSession, Prompt
-from codeplane.surfaces.acp.seed_outlet import SeedOutlet, inline
+from codeplane.surfaces.acp.seed_explore import FEATURE as EXPLORE
+from codeplane.surfaces.acp.seed_explore import SeedExplorations
+from codeplane.surfaces.acp.seed_outlet import SeedOutlet, failure, inline
 from codeplane.surfaces.acp.seed_requests import (
     SeedInitialize,
     SeedNewSession,
@@ -29,7 +31,7 @@ from codeplane.surfaces.json_rpc.message import METHOD_NOT_FOUND, Notification, 
 from codeplane.surfaces.json_rpc.peer import Answer, Peer
 
 VERSION = "0.2.1"
-FEATURES = ("search.lexical", "search.semantic", "search.hybrid", "content.get_span")
+FEATURES = ("search.lexical", "search.semantic", "search.hybrid", "content.get_span", EXPLORE)
 SCHEMA_VERSION = 1
 _MODES = {"search.lexical": "lexical", "search.semantic": "semantic", "search.hybrid": "hybrid"}
 _PAGE = 100
@@ -46,6 +48,7 @@ class SeedDialect:
         self._root = root
         self._outlet = SeedOutlet(peer)
         self._sessions = Sessions(door, self._outlet, root=root, options=options, toolset=door.toolset)
+        self._explorations = SeedExplorations(door, self._outlet, self._sessions.get)
         self._ids: set[str] = set()
         self._prompting: set[str] = set()
 
@@ -89,17 +92,22 @@ class SeedDialect:
         method = _METHODS.get(request.method)
         if method is not None:
             return await method(self, request.params)
+        if (exploring := self._explorations.methods.get(request.method)) is not None:
+            return await exploring(request.params)
         if request.method in _MODES:
             return await self._search(request.method, request.params)
         raise RpcError(METHOD_NOT_FOUND, f"there is no method {request.method[:100]}")
 
     async def handle_notification(self, notification: Notification) -> None:
-        """Cancel a turn; others mean nothing here."""
+        """Cancel the turns and explorations of a session; others mean nothing here."""
         if notification.method == "session/cancel":
-            await self._sessions.get(parse_seed(SeedSession, notification.params).session_id).cancel()
+            session = self._sessions.get(parse_seed(SeedSession, notification.params).session_id)
+            await session.cancel()
+            await self._explorations.cancel(session.thread_id)
 
     async def end(self) -> None:
         """Follow nothing any more."""
+        await self._explorations.end()
         await self._sessions.end()
 
     async def _new(self, params: JsonObject) -> Answer:
@@ -226,10 +234,7 @@ class SeedDialect:
         try:
             payload = await run()
         except CodePlaneError as error:
-            action_id = error.details.get("action_id")
-            meta: JsonObject = {"_meta": {"action_id": action_id}} if action_id else {}
-            text = f"{error.acp}: {error.message}"
-            await self._outlet.show(session_id, {**update, "status": "error", "error": text, **meta})
+            await self._outlet.show(session_id, failure(call_id, error))
             raise
         typed: JsonObject = {
             "type": kind,

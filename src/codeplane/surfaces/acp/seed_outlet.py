@@ -1,5 +1,6 @@
 """Updates in the words of the dialect 0.2.1."""
 
+from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.acp.cursor import Cursor
 from codeplane.surfaces.acp.updates import Plan, Text, ToolCall, ToolProgress, ToolStatus, Update
@@ -25,6 +26,13 @@ def inline(text: str) -> tuple[str, bool]:
     is_cut = len(lines) > MAX_INLINE_LINES or len(data) > MAX_INLINE_BYTES
     # Room for the sign itself, which has three bytes.
     return (f"{data[: MAX_INLINE_BYTES - 3].decode('utf-8', 'ignore')}…" if is_cut else kept), is_cut
+
+
+def failure(call_id: str, error: CodePlaneError) -> JsonObject:
+    """Return the end of a call that failed; where a person has to decide, it names the action."""
+    action_id = error.details.get("action_id")
+    meta: JsonObject = {"_meta": {"action_id": action_id}} if action_id else {}
+    return {**_update(call_id, "error"), "error": f"{error.acp}: {error.message}", **meta}
 
 
 class SeedOutlet:

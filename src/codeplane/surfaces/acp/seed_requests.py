@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
@@ -79,6 +79,52 @@ class SeedRoot(SeedParams):
     """A folder to index."""
 
     path: Folder
+
+
+class SeedPolicy(SeedParams):
+    """What an exploration may do beyond reading."""
+
+    allow_external_llms: bool = Field(
+        False, validation_alias=AliasChoices("allow_external_llms", "allowExternalLLMs", "allow_external_LLMs")
+    )
+    network: bool = False
+
+
+class SeedStart(SeedSession):
+    """What to explore, and to what end."""
+
+    root: str = Field("", max_length=4096)
+    remote_url: str = Field("", max_length=2048)
+    branch: str = Field("", max_length=250)
+    policy: SeedPolicy = SeedPolicy()
+    goals: tuple[str, ...] = Field((), max_length=20)
+
+
+class SeedExplore(SeedSession):
+    """An exploration; without its id the newest of the session."""
+
+    explore_id: str | None = Field(None, min_length=4, max_length=100)
+
+
+class SeedExploreWatch(SeedExplore):
+    """An exploration, followed after a cursor."""
+
+    after: int = Field(0, ge=0, le=2**53)
+
+
+class SeedAbort(SeedExplore):
+    """The end of an exploration."""
+
+    reason: str = Field("", max_length=500)
+
+
+class SeedConcurrency(SeedExplore):
+    """How much of an exploration runs at once."""
+
+    max_in_flight_ops: int | None = Field(
+        None, validation_alias=AliasChoices("max_in_flight_ops", "maxInFlightOps"), ge=1
+    )
+    op_caps: dict[str, int] = Field({}, validation_alias=AliasChoices("op_caps", "opCaps"), max_length=20)
 
 
 def parse_seed(kind: type[SeedParams], params: JsonObject) -> Any:

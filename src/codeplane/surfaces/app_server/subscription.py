@@ -86,13 +86,14 @@ class Subscription:
         if tasks:
             await asyncio.wait(tasks)
 
-    async def catch_up(self, sequence: int) -> None:
-        """Return when a sequence has been taken, or it takes too long: then what is known stays older."""
+    async def catch_up(self, sequence: int) -> bool:
+        """Return when a sequence has been taken, or it takes too long: then False, and what is known is older."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_CATCH_UP_SEC):
                 while self.fold.last_sequence < sequence:
                     self._moved.clear()
                     await self._moved.wait()
+        return self.fold.last_sequence >= sequence
 
     async def settle(self) -> None:
         """Tell of the end of a turn that a message was to go on with which was refused."""
