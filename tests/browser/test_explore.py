@@ -31,6 +31,7 @@ def test_explore_watch_and_read_the_summary(chromium: "Browser", server: Server)
     # Without a reload: the page follows the exploration to its end.
     page.get_by_role("group", name="Languages by lines").wait_for()
     page.get_by_text("shop/cli.py:4 shop = shop.cli:main").first.wait_for()
+    page.get_by_text("into what it calls (cpl call explain_symbol symbol=shop/cli.py:4)").wait_for()
     assert page.locator("#plan").is_visible() and page.locator(".pill.good").count() >= 10
     assert page.locator("svg.treemap rect").count() == 4
     page.set_viewport_size({"width": 380, "height": 800})

@@ -127,6 +127,7 @@ def test_a_server_keeps_keys_out_of_its_files_and_answers(owner: Owner) -> None:
             assert "models.providers" in text and "later" not in text.replace("models.providers", "")
             unknown = owner.type("test", "later/small", code=1)
             assert "not on the owner's list" in unknown and "not in force until a restart: models.providers" in unknown
+            assert "hint: changed and not in force until a restart: models.providers" in unknown
             refused = status(400, {"error": {"message": f"the key {KEY} is no good here"}})
             provider.script = [refused]
             answers = [owner.type("test", code=1), owner.type("--json"), owner.type()]

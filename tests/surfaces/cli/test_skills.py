@@ -43,6 +43,8 @@ def _propose(server: Server, **proposal: object) -> str:
 def test_a_skill_is_seen_trusted_and_chosen_at_the_terminal(server: Server) -> None:
     assert "review (untrusted, .agents/skills/review): Reviews a change." in _run(server, "skills")
     assert "cpl skills trust review" in _run(server, "ask", "--skill", "review", "is it good?", code=1)
+    # Nothing is left among the conversations of a question that was refused.
+    assert "(no title)" not in _run(server, "call", "thread.list")
     assert "Look <b>twice</b>." in _run(server, "skills", "trust", "review")
     assert "review (ready" in _run(server, "skills")
     assert _run(server, "ask", "--skill", "review", "what is in a.txt?")

@@ -34,6 +34,7 @@ class CliConversation:
         self.client = OwnerClient(workspace, facts)
         self.thread_id = ""
         self.turn_id = ""
+        self._is_new = False
 
     def open(self, thread: str | None, *, model: str = "", newest: bool = False, agent: str = "") -> JsonObject | None:
         """Choose the thread: the one named, the last one used, or a new one; the snapshot of one that was there."""
@@ -47,6 +48,7 @@ class CliConversation:
             return shown
         asked: JsonObject = {"model": model, **({"agent": agent} if agent else {})}
         self.thread_id, self.turn_id = str(self._result("thread.create", asked)["thread_id"]), ""
+        self._is_new = True
         return None
 
     def ask(
@@ -77,6 +79,11 @@ class CliConversation:
         """End the turn that runs."""
         if self.turn_id:
             self.client.call("turn.cancel", {"turn_id": self.turn_id, "reason": "stopped at the terminal"})
+
+    def put_away_unused(self) -> None:
+        """Archive a thread that was opened for a message which was then refused."""
+        if self._is_new and not self.turn_id:
+            self.client.call("thread.archive", {"thread_id": self.thread_id})
 
     def _follow(self, after: int, view: TurnView, decide: Decide | None) -> None:
         """Show every event of the turn once, also when the server is restarted in between."""

@@ -1,15 +1,13 @@
 """A summary as a Markdown document, fit to be kept as ARCHITECTURE.md."""
 
-import re
 from collections.abc import Sequence
 
+from codeplane.kernel.followup import command_instead_of_tool
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.plural import plural
 from codeplane.work.explore.summary import ExploreSummary
 
 _MAX_LANGUAGES = 12
-# Agents are told which tool goes on; people who read a document type a command.
-_TOOL = re.compile(r" \(([a-z]+_[a-z_]+(?: \w+=[^\s`)]+)?)\)$")
 
 
 def summary_markdown(summary: ExploreSummary) -> str:
@@ -35,11 +33,6 @@ def summary_markdown(summary: ExploreSummary) -> str:
     lines += _section("Next", [f"- {command_instead_of_tool(followup)}" for followup in summary.followups])
     lines += _section("Not whole", [f"- {reason}" for reason in summary.partial])
     return "\n".join(lines).rstrip() + "\n"
-
-
-def command_instead_of_tool(followup: str) -> str:
-    """What to do next with the command that does it, in place of an agent's tool."""
-    return _TOOL.sub(r" (`cpl call \1`)", followup)
 
 
 def _languages(summary: ExploreSummary) -> list[str]:

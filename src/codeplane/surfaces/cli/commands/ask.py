@@ -42,6 +42,9 @@ def ask(
     except KeyboardInterrupt:
         conversation.cancel()
         raise
+    except typer.Exit:
+        conversation.put_away_unused()
+        raise
     if turn["status"] != "COMPLETED":
         print(escape_controls(f"error: {view.failure or turn['status']}"), file=sys.stderr)
         raise typer.Exit(EXIT_FAILED)

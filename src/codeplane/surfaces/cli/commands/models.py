@@ -156,6 +156,10 @@ def _ask(operation: str, asked: JsonObject, repo: Path | None, *, as_json: bool)
         status = client.call("status", {"include": ["config"]}).get("result")
     if isinstance(status, dict) and (changed := describe_changed_settings(status.get("config"))):
         print(f"warning: {changed}", file=sys.stderr)
+        error = envelope.get("error")
+        if isinstance(error, dict) and "models." in changed:
+            # What the server says to do may have been done already.
+            envelope = {**envelope, "error": {**error, "hint": changed}}
     print_answer(envelope, as_json=as_json)
 
 

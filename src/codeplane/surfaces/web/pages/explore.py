@@ -5,6 +5,7 @@ from contextlib import aclosing
 from starlette.responses import Response
 
 from codeplane.kernel.envelope import Outcome
+from codeplane.kernel.followup import command_instead_of_tool
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.web.charts import Tile, lay_out_treemap
 from codeplane.surfaces.web.json_fields import get_field, get_number, get_object, get_objects, get_text
@@ -60,7 +61,15 @@ async def show(request: PageRequest) -> Response:
         tiles=language_tiles(get_object(summary, "languages")),
         symbols=get_objects(summary, "symbols"),
         git=get_object(summary, "gitStatus"),
+        followups=_followups(summary),
     )
+
+
+def _followups(summary: JsonObject) -> list[str]:
+    """What to do next, by commands."""
+    found = get_field(summary, "followups")
+    texts = found if isinstance(found, (list, tuple)) else ()
+    return [command_instead_of_tool(str(text)).replace("`", "") for text in texts]
 
 
 async def end(request: PageRequest) -> Response:
