@@ -121,6 +121,8 @@ async def test_a_cursor_that_is_none_is_refused(plain_server: Server, cursor: ob
             meta = {"_meta": {"codeplane": {"cursor": cursor}}}
             await client.call("session/resume", {**_opening(plain_server, session), **meta})
         assert refused.value.name == "INVALID_ARGUMENT"
+        # The session that was open goes on.
+        assert (await client.prompt(session, "greet"))["stopReason"] == "end_turn"
 
 
 async def test_the_same_message_again_is_the_same_turn(plain_server: Server) -> None:

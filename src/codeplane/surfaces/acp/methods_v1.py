@@ -85,7 +85,7 @@ class MethodsV1:
     async def _load(self, params: JsonObject) -> Answer:
         request = parse(OpenSession, params)
         session, thread = await self._sessions.reopen(request, from_start=True)
-        await session.replay()
+        await self._sessions.replay(session)
         return Answer(result={**await self._state(thread), **_unused(request)}, after=self._opened(session, request))
 
     async def _resume(self, params: JsonObject) -> Answer:

@@ -74,7 +74,7 @@ class MethodsV2:
         if replay is not None and replay.get("type") != "start":
             raise RpcError(INVALID_PARAMS, "Invalid params: replayFrom: only `start`, or a cursor in `_meta`, is known")
         session, thread = await self._sessions.reopen(request, from_start=replay is not None)
-        await session.replay()
+        await self._sessions.replay(session)
         # What it does now, before the answer, whether history was wanted or not.
         snapshot: JsonObject = {"sessionUpdate": "state_update", **state_of(session.state)}
         meta: JsonObject = {META: {"cursor": session.cursor.text}}

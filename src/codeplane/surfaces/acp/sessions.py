@@ -44,7 +44,8 @@ class Sessions:
         self._check_folder(request.cwd)
         self._check_room()
         thread = await self._door.call("thread.create", {"toolset": self._toolset})
-        self._add(str(thread["thread_id"]))
+        thread_id = str(thread["thread_id"])
+        self._open[thread_id] = self._session(thread_id)
         return thread
 
     async def reopen(self, request: OpenSession, *, from_start: bool) -> tuple[AcpSession, JsonObject]:
@@ -55,16 +56,28 @@ class Sessions:
         if thread_id != request.session_id:
             # Ids can be shortened elsewhere; a client has only whole ones.
             raise ThreadNotFound(f"there is no session {request.session_id!r}")
-        if (earlier := self._open.pop(thread_id, None)) is not None:
-            await earlier.end()
-        self._check_room()
-        session = self._add(thread_id)
+        # Where the client has it open already, that goes on until this one is where it is wanted.
+        session = self._session(thread_id)
         cursor = meta_field(request.meta, "cursor")
         if cursor is not None:
             await session.skip_to(Cursor.parse(cursor))
         elif not from_start:
             await session.skip_to(None)
+        if (earlier := self._open.pop(thread_id, None)) is not None:
+            await earlier.end()
+        self._check_room()
+        self._open[thread_id] = session
         return session, thread
+
+    async def replay(self, session: AcpSession) -> None:
+        """Send what is in a session that was opened again; one that cannot be shown is not open."""
+        try:
+            await session.replay()
+        except BaseException:
+            # Nobody follows it: a prompt in it would never be answered.
+            self._open.pop(session.thread_id, None)
+            await session.end()
+            raise
 
     async def listing(self, request: ListSessions) -> JsonObject:
         """Return a page of the client's threads."""
@@ -136,10 +149,8 @@ class Sessions:
             if skill["state"] == "ready"
         }
 
-    def _add(self, thread_id: str) -> AcpSession:
-        session = AcpSession(thread_id, door=self._door, outlet=self._outlet, root=self._root)
-        self._open[thread_id] = session
-        return session
+    def _session(self, thread_id: str) -> AcpSession:
+        return AcpSession(thread_id, door=self._door, outlet=self._outlet, root=self._root)
 
     def _check_room(self) -> None:
         if len(self._open) >= MAX_SESSIONS:
