@@ -16,7 +16,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.observe.log_entry import DEBUG
 
 OTHER = "other"
-MAX_OPERATIONS = 200
+MAX_OPERATIONS = 400
 STATUSES = frozenset({"ok", "replayed", *(error.name for error in ERRORS)})
 CLOSED_STATES = frozenset({"CLOSED_SUCCESS", "CLOSED_FAILED", "CLOSED_INTERRUPTED"})
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

@@ -11,7 +11,7 @@ from codeplane.observe.trace_view import brief
 
 KEPT = 1000
 SLOWEST = 5
-MAX_OPERATIONS = 200
+MAX_OPERATIONS = 400
 OWN_SURFACE = "web"
 _OWN_KEPT = 100
 
