@@ -1993,6 +1993,11 @@ REQUIREMENTS = (
         promise="the entry for the ACP registry is as its schema wants it, and starts a command that the package has",
     ),
     Requirement(
+        id="ACP-15",
+        source="000 §21A, §28",
+        promise="who subscribes to the index in the dialect 0.2.1 gets its state and a rebuild's progress",
+    ),
+    Requirement(
         id="ACP-14",
         source="000 §4, §9, §17-§19, §28",
         promise="explorations in the dialect 0.2.1: snapshots as plans, operations as tool calls, then the summary",

@@ -14,6 +14,8 @@ from codeplane.surfaces.acp.options import SessionOptions
 from codeplane.surfaces.acp.requests import NewSession, OpenSession, Prompt
 from codeplane.surfaces.acp.seed_explore import FEATURE as EXPLORE
 from codeplane.surfaces.acp.seed_explore import SeedExplorations
+from codeplane.surfaces.acp.seed_index import FEATURE as SUBSCRIBE
+from codeplane.surfaces.acp.seed_index import SeedIndexSubscriptions
 from codeplane.surfaces.acp.seed_outlet import SeedOutlet, failure, inline
 from codeplane.surfaces.acp.seed_requests import (
     SeedInitialize,
@@ -24,6 +26,7 @@ from codeplane.surfaces.acp.seed_requests import (
     SeedSearch,
     SeedSession,
     SeedSpan,
+    SeedSubscription,
     parse_seed,
 )
 from codeplane.surfaces.acp.sessions import Sessions
@@ -31,7 +34,7 @@ from codeplane.surfaces.json_rpc.message import METHOD_NOT_FOUND, Notification, 
 from codeplane.surfaces.json_rpc.peer import Answer, Peer
 
 VERSION = "0.2.1"
-FEATURES = ("search.lexical", "search.semantic", "search.hybrid", "content.get_span", EXPLORE)
+FEATURES = ("search.lexical", "search.semantic", "search.hybrid", "content.get_span", EXPLORE, SUBSCRIBE)
 SCHEMA_VERSION = 1
 _MODES = {"search.lexical": "lexical", "search.semantic": "semantic", "search.hybrid": "hybrid"}
 _PAGE = 100
@@ -49,6 +52,7 @@ class SeedDialect:
         self._outlet = SeedOutlet(peer)
         self._sessions = Sessions(door, self._outlet, root=root, options=options, toolset=door.toolset)
         self._explorations = SeedExplorations(door, self._outlet, self._sessions.get)
+        self._index = SeedIndexSubscriptions(door, self._outlet, repository=root.name)
         self._ids: set[str] = set()
         self._prompting: set[str] = set()
 
@@ -108,6 +112,7 @@ class SeedDialect:
     async def end(self) -> None:
         """Follow nothing any more."""
         await self._explorations.end()
+        await self._index.end()
         await self._sessions.end()
 
     async def _new(self, params: JsonObject) -> Answer:
@@ -207,15 +212,12 @@ class SeedDialect:
         return await self._operate(asked.session_id, "content.get_span", params, "SpanText", run)
 
     async def _status(self, params: JsonObject) -> JsonValue:
-        index = (await self._door.call("status", {})).get("index")
-        assert isinstance(index, dict)
-        return {
-            "files_indexed": index.get("file_count"),
-            "symbols": index.get("symbol_count"),
-            "epoch": index.get("version"),
-            "healthy": index.get("healthy"),
-            "last_updated": index.get("last_updated"),
-        }
+        return await self._index.status()
+
+    async def _subscribe(self, params: JsonObject) -> Answer:
+        asked = parse_seed(SeedSubscription, params)
+        self._sessions.get(asked.session_id)
+        return await self._index.subscribe(asked.session_id, asked.workspace_id)
 
     async def _add_root(self, params: JsonObject) -> JsonValue:
         return await self._door.call("workspace.attach", {"path": parse_seed(SeedRoot, params).path})
@@ -269,5 +271,6 @@ _METHODS: Mapping[str, _Method] = {
     "session/prompt": SeedDialect._prompt,
     "content.get_span": SeedDialect._span,
     "index.status": SeedDialect._status,
+    "index.subscribe": SeedDialect._subscribe,
     "index.add_root": SeedDialect._add_root,
 }

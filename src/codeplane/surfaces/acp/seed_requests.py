@@ -81,6 +81,12 @@ class SeedRoot(SeedParams):
     path: Folder
 
 
+class SeedSubscription(SeedSession):
+    """A session that wants to hear about the index."""
+
+    workspace_id: str = Field("", max_length=200)
+
+
 class SeedPolicy(SeedParams):
     """What an exploration may do beyond reading."""
 
