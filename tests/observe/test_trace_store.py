@@ -20,7 +20,7 @@ from codeplane.observe.trace_operations import (
     TraceShow,
     TraceShowRequest,
 )
-from codeplane.observe.trace_store import SLOWEST, TraceStore
+from codeplane.observe.trace_store import MAX_OPERATIONS, SLOWEST, TraceStore
 from tests.interaction.requirements import requirement
 from tests.observe.clock import HandClock
 from tests.observe.tracing import made
@@ -81,7 +81,7 @@ class TestKeeping:
         traces = TraceStore(kept=1)
         for number in range(1000):
             traces.end_trace(made(f"made.up.{number}"))
-        assert len(traces.all()) <= 201
+        assert len(traces.all()) <= MAX_OPERATIONS + 1
 
     def test_the_dashboards_own_questions_push_nothing_out(self) -> None:
         asked = Asked(made("search"), *(made("status", surface="web") for _ in range(500)), kept=5)
