@@ -47,6 +47,10 @@ class Contract:
     """What has to be named to reach a definition: its file, its folder, or neither."""
     package_entries: bool = False
     """A manifest lists the files by which a package is used; what they do not pass on is not public."""
+    crates: bool = False
+    """A package is used by what its root file reaches: public modules, and what is passed on."""
+    manifest: str = ""
+    """The name of the files that say which file the root of a package is."""
     re_exports: Literal["", "exports", "package", "use"] = ""
     """How a file exports names that it does not define."""
 

@@ -23,6 +23,8 @@ def reasons_added_breaks(new: Outline, place: int, old: Outline | None) -> list[
     header, holder = new.parts(place).header, new.parts(entity.parent).header
     if visibility_of(new, entity.parent) != "public":
         return []
+    if new.package is not None and new.package.is_sealed(new.path, around.path):
+        return []
     if takes_away(old, new, place):
         return [f"{around.name} can no longer be made with nothing"]
     if "deleted" in header.modifiers:

@@ -17,6 +17,9 @@ def judge_bases(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
     old_header, new_header = old.parts(old_place).header, new.parts(new_place).header
     gone = [base for base in old_header.bases if base not in new_header.bases]
     come = [base for base in new_header.bases if base not in old_header.bases]
+    if _are_sealed(old, old_place, new, new_place):
+        # What seals a trait is no concern of those who cannot implement it.
+        gone, come = _known_bases(old, gone), _known_bases(new, come)
     if gone:
         above = _above(new, new_header)
         lost = [
@@ -120,3 +123,17 @@ def _last(base: str) -> str:
 def _name(base: str) -> str:
     """A base's name without type arguments: `Base[T]`, `Base<T>`, `module . Base`."""
     return "" if "=" in base else re.split(r"[\[<(]", base)[0].replace(" ", "")
+
+
+def _are_sealed(old: Outline, old_place: int, new: Outline, new_place: int) -> bool:
+    """Whether only its own package could and can implement a trait."""
+    return all(
+        side.package is not None and side.package.is_sealed(side.path, side.entities[place].path)
+        for side, place in ((old, old_place), (new, new_place))
+    )
+
+
+def _known_bases(outline: Outline, bases: list[str]) -> list[str]:
+    """The bases that users can name."""
+    package = outline.package
+    return [base for base in bases if package is None or package.is_nameable(outline.path, base)]

@@ -1,7 +1,7 @@
 """The comparison of two states: nested changes, each judged."""
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from codeplane.code.languages.contract import Visibility
@@ -31,23 +31,24 @@ _FLOW = words(
     " await yield with assert defer go select panic unwrap not and or && || ! == != < > <= >="
 )
 
-# Of the packages before and now.
-Surfaces = tuple[PublicSurface, PublicSurface]
+# By family of languages, of the packages before and now.
+Surfaces = Mapping[str, tuple[PublicSurface, PublicSurface]]
+_NO_SURFACES: Surfaces = {}
 
 
 class Comparison:
     """Compares files; `notes` says what was not compared."""
 
     def __init__(
-        self, files: Sequence[FileOutlines], known: Known = lambda path: None, surfaces: Surfaces | None = None
+        self, files: Sequence[FileOutlines], known: Known = lambda path: None, surfaces: Surfaces = _NO_SURFACES
     ) -> None:
         """`known` looks up the facts of unchanged files, `surfaces` are what packages gave and give to users."""
         self.notes: list[str] = []
         self._surfaces = surfaces
         for file in files:
-            for outline, surface in zip((file.old, file.new), surfaces or (None, None), strict=True):
-                if outline is not None and outline.rules.package_entries:
-                    outline.surface = surface
+            for side, outline in enumerate((file.old, file.new)):
+                if outline is not None and (pair := surfaces.get(outline.language.family_name)) is not None:
+                    outline.surface = pair[side]
         self._reexports = _set_reexports([file.new for file in files], known)
         _set_reexports([file.old for file in files], known)
         self._together = {(file.old.path if file.old else None, file.new.path if file.new else None) for file in files}
@@ -63,8 +64,8 @@ class Comparison:
                     self._classes.setdefault(entity.name, []).append((file.new, place))
         self._aliases = aliases_of([file.old for file in files]), aliases_of([file.new for file in files])
         self._types = (
-            TypeFinder([file.old for file in files], surfaces[0] if surfaces else None).find,
-            TypeFinder([file.new for file in files], surfaces[1] if surfaces else None).find,
+            TypeFinder([file.old for file in files], {name: pair[0] for name, pair in surfaces.items()}).find,
+            TypeFinder([file.new for file in files], {name: pair[1] for name, pair in surfaces.items()}).find,
         )
         pairing = Pairing([(file.old, file.new) for file in files])
         if pairing.tired:
@@ -137,7 +138,7 @@ class Comparison:
             breaking, why = False, ("what is gone of it is named where it was",)
         elif breaking and self._is_out_of_reach(old, pair.old_place):
             breaking, why = False, (_OUT_OF_REACH,)
-        elif breaking and entity.parent < 0 and self._is_reached(old, {entity.name}):
+        elif breaking and self._is_still_there(old, entity):
             breaking, why = False, ("users of its package still have its name, or never had one",)
         elif breaking and entity.parent < 0 and (kept or self._is_in_folder(old, entity.name)):
             breaking, why = False, ("its name is still to be had here",)
@@ -260,7 +261,8 @@ class Comparison:
         old, new, before = pair.old, pair.new, pair.before
         assert old is not None and new is not None and before is not None
         now = self._now.get(old.path)
-        if before.parent < 0 and (reached := self._is_reached(old, {before.name})) is not None:
+        is_own = before.parent < 0 or (old.rules.crates and old.entities[before.parent].kind == "module")
+        if is_own and (reached := self._is_reached(old, {_key(old, before)})) is not None:
             return None if reached else f"{before.name} is gone" if renamed else f"no longer in {old.path}"
         if before.parent < 0 and now is not None and self._is_given(now, old.export_names(pair.old_place)):
             return None
@@ -277,6 +279,11 @@ class Comparison:
     def _no_longer_called(self, pair: Pair) -> list[str]:
         """The names under which a script no longer exports a definition."""
         old, new = pair.old, pair.new
+        now = self._surface_now(old) if old is not None else None
+        if old is not None and old.package is not None and now is not None:
+            macros = old.package.lost_macros(old.path, old.entities[pair.old_place].path, now)
+            if macros:
+                return macros
         if old is None or new is None or old.facts is None or not old.facts.exports or not new.known:
             return []
         if pair.now.parent >= 0 or old.export_names(pair.old_place) == new.export_names(pair.new_place):
@@ -293,8 +300,10 @@ class Comparison:
         same_folder = old.path.rpartition("/")[0] == new.path.rpartition("/")[0]
         if old.rules.module == "folder" and same_folder:
             return None
-        given = sum(visibility_of(old, place) in _SEEN for place, each in enumerate(old.entities) if each.parent < 0)
-        if self._is_reached(old, {each.name for each in old.entities if each.parent < 0}):
+        outer = [place for place, each in enumerate(old.entities) if each.parent < 0]
+        seen = [place for place in outer if visibility_of(old, place) in _SEEN]
+        given = len(seen)
+        if self._is_reached(old, {_key(old, old.entities[place]) for place in seen}):
             given = 0
         breaking = bool(given) and not old.is_test
         pair = Pair(old, -1, new, -1)
@@ -310,31 +319,49 @@ class Comparison:
             risk="high" if breaking else "low",
         )
 
+    def _surface_now(self, old: Outline) -> PublicSurface | None:
+        """The surface now of what the package of a file was, if a manifest says what users have of it."""
+        pair = self._surfaces.get(old.language.family_name)
+        if pair is None or old.package is None:
+            return None
+        # A surface follows a package when it is first asked about a file of it.
+        pair[1].governs(old.path)
+        return pair[1]
+
     def _is_reached(self, old: Outline, names: Set[str]) -> bool | None:
         """Whether users of its package have all names they had for these of a file; None if a manifest says nothing."""
-        package = old.package
-        if package is None or self._surfaces is None:
+        package, now = old.package, self._surface_now(old)
+        if package is None or now is None:
             return None
-        return self._surfaces[1].has(set[str]().union(*(package.names(old.path, name) for name in names)))
+        return now.has(set[str]().union(*(package.names(old.path, name) for name in names)))
+
+    def _is_still_there(self, old: Outline, entity: Entity) -> bool:
+        """Whether users have all names they had for a removed definition, or never had one."""
+        package, now = old.package, self._surface_now(old)
+        if package is None or now is None or not (entity.parent < 0 or old.rules.crates):
+            return False
+        names = package.exact_names(old.path, _key(old, entity))
+        return now.has(names) if entity.parent < 0 or names else False
 
     def _gives_the_rest(self, old: Outline, name: str) -> bool:
         """Whether users still have all that a file passed on wholesale, but for what is no longer defined at all."""
-        package = old.package
-        if package is None or self._surfaces is None or not name.startswith("* from "):
+        package, now = old.package, self._surface_now(old)
+        if package is None or now is None or not name.startswith("* from "):
             return False
-        return not package.lost_names(old.path, name, self._surfaces[1])
+        return not package.lost_names(old.path, name, now)
 
     def _is_out_of_reach(self, old: Outline, place: int) -> bool:
         """Whether users never had a name for a type, and nothing that they have speaks of it any more.
 
         What spoke of it has changed, and is judged itself.
         """
-        if old.package is None or self._surfaces is None:
+        package, now = old.package, self._surface_now(old)
+        if package is None or now is None or old.rules.crates:
             return False
         while old.entities[place].parent >= 0:
             place = old.entities[place].parent
         name = old.entities[place].name
-        return not old.package.names(old.path, name) and not self._surfaces[1].is_seen(old.path, name)
+        return not package.names(old.path, name) and not now.is_seen(old.path, name)
 
     def _is_in_folder(self, old: Outline, name: str) -> bool:
         """Whether another file of a package that is a folder defines a name now."""
@@ -392,6 +419,11 @@ class Comparison:
             modules |= {re.split(r"[./:]", source.source)[-1]}
             classes += [located for located in self._classes.get(wanted, ()) if _stem(located[0].path) in modules]
         return classes
+
+
+def _key(outline: Outline, entity: Entity) -> str:
+    """What the surface of a package knows a definition of a file by."""
+    return entity.path if outline.rules.crates else entity.name
 
 
 def _set_reexports(outlines: Sequence[Outline | None], known: Known) -> PackageReexports:

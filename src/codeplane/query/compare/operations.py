@@ -35,7 +35,7 @@ from codeplane.query.compare.outline_loader import LoadedOutlines, OutlineLoader
 from codeplane.query.compare.renderer import ChangeRenderer, render_file
 from codeplane.query.compare.states import EpochState, GitState, State, WorkTree, epoch_of, is_epoch, states
 from codeplane.query.compare.summary import breaking_summary, flatten, hint, summary
-from codeplane.query.compare.surface_pair import surface_pair
+from codeplane.query.compare.surface_pair import surface_pairs
 from codeplane.query.compare.tokens import body_of
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.search.scope import PathFilter
@@ -225,7 +225,7 @@ class CompareOperations:
         is_present: bool,
     ) -> _Compared:
         world = World(snapshot, self._knowledge.store, self._knowledge.modules)
-        comparison = Comparison(loaded.files, world.facts, surface_pair(loaded, world))
+        comparison = Comparison(loaded.files, world.facts, surface_pairs(loaded, world))
         touched = {nested.path for change in comparison.changes for nested in change.every()}
         touched |= {change.pair.old.path for change in comparison.changes if change.pair.old is not None}
         others = [*loaded.others]

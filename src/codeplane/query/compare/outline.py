@@ -155,8 +155,10 @@ class Outline:
 
     @cached_property
     def implemented(self) -> frozenset[tuple[str, str]]:
-        """The (trait, type) pairs of the `impl` blocks in a Rust file."""
-        return trait_impls(self.text) if self.language.classes.traits else frozenset()
+        """The (trait, type) pairs of the `impl` blocks in a Rust file, of traits that users may know."""
+        pairs = trait_impls(self.text) if self.language.classes.traits else frozenset[tuple[str, str]]()
+        package = self.package
+        return frozenset(pair for pair in pairs if package is None or package.is_trait_seen(self.path, pair[0]))
 
     @cached_property
     def unnamed(self) -> tuple[Span, ...]:

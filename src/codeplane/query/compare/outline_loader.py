@@ -221,6 +221,8 @@ def _is_wanted(file: ChangedFile, hidden: HiddenPaths, snapshot: Snapshot, loade
 def _manifests(files: Sequence[ChangedFile]) -> Iterable[str]:
     """The changed files that decide how packages are used."""
     paths = [file.path for file in files]
+    named = {language.contract.manifest for language in LANGUAGES.values()} - {""}
+    yield from (path for path in paths if path.rpartition("/")[2] in named)
     for family in {language.family_name for language in LANGUAGES.values() if language.contract.package_entries}:
         find = MODULE_LAYOUTS[family].manifests
         yield from find(paths) if find is not None else ()

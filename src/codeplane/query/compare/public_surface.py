@@ -51,6 +51,26 @@ class PublicSurface:
         """The names that users have for what a file defines or passes on under a name."""
         return self._exported.get((path, name), set()) | self._defined.get((path, name), set())
 
+    def exact_names(self, path: str, name: str) -> set[str]:
+        """The names that users have for a definition, where a signature belongs to a name with it."""
+        return self.names(path, name)
+
+    def lost_macros(self, path: str, name: str, now: "PublicSurface") -> list[str]:
+        """The macros that a definition was and is no longer."""
+        return []
+
+    def is_sealed(self, path: str, name: str) -> bool:
+        """Whether only its package can implement a trait."""
+        return False
+
+    def is_nameable(self, path: str, written: str) -> bool:
+        """Whether users have a name for the trait that a file writes so."""
+        return True
+
+    def is_trait_seen(self, path: str, name: str) -> bool:
+        """Whether users may know the trait that a file calls by a name."""
+        return True
+
     def names_of_file(self, path: str) -> set[str]:
         """The names that users have for anything of a file."""
         return set[str]().union(*(names for (file, _), names in self._exported.items() if file == path))

@@ -3,19 +3,25 @@
 from collections.abc import Callable, Mapping
 
 from codeplane.code.languages.module_layouts import MODULE_LAYOUTS
+from codeplane.code.languages.registry import language_named
 from codeplane.code.model import Facts
+from codeplane.code.resolve.syntax_trees import SyntaxTrees
 from codeplane.code.resolve.world import World
+from codeplane.query.compare.crate_surface import crate_surface
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.outline_loader import LoadedOutlines
 from codeplane.query.compare.public_surface import PublicSurface
 
+# Of families whose packages are more than lists of files.
+_SURFACES = {"rust": crate_surface}
 
-def surface_pair(loaded: LoadedOutlines, world: World) -> tuple[PublicSurface, PublicSurface] | None:
-    """The surfaces before and now, where manifests of a changed file's family list what its packages export."""
+
+def surface_pairs(loaded: LoadedOutlines, world: World) -> Mapping[str, tuple[PublicSurface, PublicSurface]]:
+    """By family, the surfaces before and now, where its packages say what they export."""
     outlines = [outline for file in loaded.files for outline in (file.old, file.new) if outline is not None]
-    family = next((outline.language.family_name for outline in outlines if outline.rules.package_entries), None)
-    if family is None:
-        return None
+    families = {outline.language.family_name for outline in outlines if outline.rules.package_entries}
+    if not families:
+        return {}
     gone = {file.path for file in loaded.every() if file.status == "deleted"}
     gone_before = {file.path for file in loaded.every() if file.status in ("added", "renamed")}
     before = {file.before for file in loaded.every() if file.status != "added"}
@@ -25,10 +31,13 @@ def surface_pair(loaded: LoadedOutlines, world: World) -> tuple[PublicSurface, P
     new_paths = (known - gone - (before - now)) | now
     old = {file.old.path: file.old for file in loaded.files if file.old is not None}
     new = {file.new.path: file.new for file in loaded.files if file.new is not None}
-    return (
-        _surface(family, old_paths, loaded.old_manifests, old, world),
-        _surface(family, new_paths, loaded.new_manifests, new, world),
-    )
+    return {
+        family: (
+            _surface(family, old_paths, loaded.old_manifests, old, world),
+            _surface(family, new_paths, loaded.new_manifests, new, world),
+        )
+        for family in sorted(families)
+    }
 
 
 def _surface(
@@ -48,4 +57,8 @@ def _surface(
         return changed[path].facts if path in changed else world.facts(path)
 
     read: Callable[[str], bytes | None] = text
+    make = _SURFACES.get(family)
+    if make is not None:
+        trees, language = SyntaxTrees(world), language_named(family)
+        return make(paths, facts, text, lambda source: trees.parse(language, source))
     return PublicSurface(MODULE_LAYOUTS[family].find_all(paths, read), facts, text)

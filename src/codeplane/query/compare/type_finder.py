@@ -1,6 +1,6 @@
 """Where the types are defined that a file names, in one state."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.public_surface import PublicSurface
@@ -19,22 +19,24 @@ def type_here(outline: Outline, name: str) -> tuple[Outline, int] | None:
 class TypeFinder:
     """Finds the definitions of types in one state, in the same file or through imports."""
 
-    def __init__(self, changed: Sequence[Outline | None], surface: PublicSurface | None) -> None:
+    def __init__(self, changed: Sequence[Outline | None], surfaces: Mapping[str, PublicSurface]) -> None:
+        """`surfaces` are those of the packages, by family of languages."""
         self._outlines = {outline.path: outline for outline in changed if outline is not None}
-        self._surface = surface
+        self._surfaces = surfaces
 
     def find(self, outline: Outline, name: str) -> tuple[Outline, int] | None:
         """The outline that defines the type a file calls by a name, and its place there."""
         found = type_here(outline, name)
-        if found is not None or self._surface is None:
+        surface = self._surfaces.get(outline.language.family_name)
+        if found is not None or surface is None or not outline.rules.package_entries or outline.rules.crates:
             return found
-        named = self._surface.type_named(outline.path, name)
-        home = self._outline(named[0]) if named is not None else None
+        named = surface.type_named(outline.path, name)
+        home = self._outline(named[0], surface) if named is not None else None
         return type_here(home, named[1]) if named is not None and home is not None else None
 
-    def _outline(self, path: str) -> Outline | None:
-        if path not in self._outlines and self._surface is not None:
-            facts, text = self._surface.facts(path), self._surface.text(path)
+    def _outline(self, path: str, surface: PublicSurface) -> Outline | None:
+        if path not in self._outlines:
+            facts, text = surface.facts(path), surface.text(path)
             if facts is None or text is None:
                 return None
             self._outlines[path] = Outline(path, text, facts)

@@ -14,6 +14,7 @@ _PLACES = frozenset({"namespace", "module"})
 _SECTION = re.compile(rb"\b(public|private|protected)\s*:")
 _EXPORTED = re.compile(rb"\bexport\s+(?:(?:declare|default|abstract|async|const|let|var)\s+)*\Z")
 _RUBY_SECTION = re.compile(rb"^[ \t]*(public|private|protected)[ \t]*(?:#.*)?$", re.MULTILINE)
+_HIDDEN = re.compile(r"\bdoc \( [^)]*\bhidden\b")
 _MAIN = re.compile(rb"^package main\b", re.MULTILINE)
 _DECLARING = (".d.ts", ".d.mts", ".d.cts")
 
@@ -24,7 +25,7 @@ def visibility_of(outline: Outline, place: int) -> Visibility:
         return known
     entity = outline.entities[place]
     visibility = _own_visibility(outline, entity, place)
-    if entity.parent >= 0:
+    if entity.parent >= 0 and not _is_decided_by_crate(outline, entity):
         visibility = max(visibility, visibility_of(outline, entity.parent), key=lambda each: ORDER[each])
     outline.visibilities[place] = visibility
     return visibility
@@ -45,6 +46,8 @@ def _own_visibility(outline: Outline, entity: Entity, place: int) -> Visibility:
         if "internal" in outline.path.split("/")[:-1] or _MAIN.search(outline.text):
             return "internal"
         return "public" if entity.name[:1].isupper() else "private"
+    if rules.crates and outline.package is not None and not outline.package.is_seen(outline.path, entity.path):
+        return "internal"
     if entity.definition is None:
         return "public"
     around = outline.entities[entity.parent].kind if entity.parent >= 0 else ""
@@ -58,6 +61,12 @@ def _own_visibility(outline: Outline, entity: Entity, place: int) -> Visibility:
     if rules.visible == "sections":
         return _by_section(outline, entity, around)
     return _by_modifier(outline, entity, outline.parts(place).header) if rules.visible == "modifier" else "public"
+
+
+def _is_decided_by_crate(outline: Outline, entity: Entity) -> bool:
+    """Whether what a module passes on decides about a definition in it, and not who sees the module."""
+    around = outline.entities[entity.parent]
+    return outline.rules.crates and around.kind == "module" and outline.package is not None
 
 
 def _by_underscore(outline: Outline, entity: Entity) -> Visibility:
@@ -109,8 +118,10 @@ def _by_export(outline: Outline, entity: Entity, place: int) -> Visibility:
 
 def _by_pub(outline: Outline, entity: Entity, place: int) -> Visibility:
     words = _before(outline, entity)
+    marks = outline.parts(place).header.marks
+    if any(_HIDDEN.search(mark) for mark in marks):
+        return "internal"
     if "pub" not in words:
-        marks = outline.parts(place).header.marks
         return "public" if entity.kind == "macro" and any("macro_export" in mark for mark in marks) else "private"
     after = words.index("pub") + 1
     return "internal" if outline.is_program or words[after : after + 1] == ["("] else "public"

@@ -45,6 +45,9 @@ RUST = Language(
         top="private",
         member="private",
         module="file",
+        package_entries=True,
+        crates=True,
+        manifest="Cargo.toml",
         re_exports="use",
         modifiers=words(
             "pub fn const async unsafe extern struct enum trait mod type static union default crate macro_rules"

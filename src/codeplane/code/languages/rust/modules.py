@@ -55,6 +55,7 @@ class RustModules(Modules):
         self._programs: set[str] = set()
         self._libraries: dict[str, str] = {}
         """The root that the library of a package has, if there is one, by the package's folder with a slash behind."""
+        self._macro_crates: set[str] = set()
         self._shares_files: dict[str, bool] = {}
         for path in paths:
             if path.rpartition("/")[2] == "Cargo.toml":
@@ -74,6 +75,8 @@ class RustModules(Modules):
             library_root = normpath("/".join(filter(None, (folder, str(root)))))
             self._crates[str(name).replace("-", "_")] = library_root
             self._libraries[f"{folder}/" if folder else ""] = library_root
+            if library.get("proc-macro", library.get("proc_macro")) is True:
+                self._macro_crates.add(library_root)
             self._programs |= {normpath(f"{folder}/{program}".lstrip("/")) for program in _programs(tables)}
             self._programs |= {*self._crates.values()}
         held = [tables, tables.get("workspace"), *(tables.get("target") or {}).values()]
@@ -102,6 +105,31 @@ class RustModules(Modules):
             assert crate is not None
             return self._walk_modules([crate], parts[1:])
         return found
+
+    def has(self, path: str) -> bool:
+        """Whether a Rust file is here."""
+        return path in self._files
+
+    def library_of(self, path: str) -> str | None:
+        """The root of the library of the package that a file is in, if it has one."""
+        home = max((folder for folder in self._libraries if path.startswith(folder)), key=len, default=None)
+        root = self._libraries[home] if home is not None else None
+        return root if root in self._files else None
+
+    def library_name(self, root: str) -> str:
+        """The name of the library that has a file as its root."""
+        return next((name for name, path in self._crates.items() if path == root), root)
+
+    def macro_crates(self) -> frozenset[str]:
+        """The roots of the libraries that export procedural macros and nothing else."""
+        return frozenset(self._macro_crates)
+
+    def child_files(self, path: str, above: Sequence[str], name: str, *, is_root: bool) -> list[str]:
+        """The files that `mod name;` may mean in a file, inside the inline modules `above`."""
+        folder = path.rpartition("/")[0]
+        below = (f"{folder}/" if folder else "") if is_root else self._below(path)
+        below += "".join(f"{part}/" for part in above)
+        return [file for file in (f"{below}{name}.rs", f"{below}{name}/mod.rs") if file in self._files]
 
     def crate(self, name: str) -> str | None:
         """The root of a library of this repository, by its name."""

@@ -112,7 +112,7 @@ def use_tree(node: Node, before: tuple[str, ...]) -> Iterator[Use]:
                 for use in use_tree(path, before):
                     yield Use(use.parts, text_of(alias), use.at, alias.start_byte)
         case "use_wildcard":
-            path = node.named_child(0)
+            path = node.named_child(0) if node.named_child_count else None
             yield Use((*before, *(use_parts(path) if path is not None else ())), "*", node.start_byte, node.start_byte)
         case "self" if before:
             yield Use(before, before[-1], node.start_byte, node.start_byte)

@@ -1,0 +1,158 @@
+"""What the root of a Rust crate reaches is public; what it does not reach is not."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.harness import make_repo
+from tests.interaction.requirements import requirement
+from tests.query.compare.test_public_surface import broken
+
+pytestmark = requirement("CMP-12")
+MANIFEST = '[package]\nname = "shapes"\nedition = "2021"\n'
+FILES = {
+    "Cargo.toml": MANIFEST,
+    "src/lib.rs": (
+        "mod inner;\nmod draw;\npub mod map;\nmod macros;\n#[doc(hidden)]\npub mod private;\n"
+        '#[cfg_attr(windows, path = "windows.rs")]\npub mod system;\n'
+        "pub use crate::inner::{Kept, Old as New};\npub use draw::*;\n\n"
+        "mod local {\n    pub fn near(a: u8) {}\n    pub fn far(a: u8) {}\n}\npub use local::near;\n"
+        "declare! { tokens }\ncfg_feature! {\n    pub mod extra;\n}\n"
+    ),
+    "src/inner.rs": (
+        "pub struct Kept;\n\nimpl Kept {\n    pub fn keep(&self, a: u8) {}\n"
+        "    pub fn lend(&self) -> Lent {\n        Lent\n    }\n}\n\n"
+        "pub struct Old;\n\npub struct Lent;\n\nimpl Lent {\n    pub fn back(&self, a: u8) {}\n}\n\n"
+        "pub struct Trie;\n\nimpl Trie {\n    pub fn insert(&self, a: u8) {}\n}\n"
+    ),
+    "src/draw.rs": "pub fn draw(a: u8) {}\n\npub(crate) fn paint(a: u8) {}\n\nmod deep;\n\npub use self::deep::dive;\n",
+    "src/draw/deep.rs": "pub fn dive(a: u8) {}\n\npub fn sink(a: u8) {}\n",
+    "src/map.rs": "pub fn walk(a: u8) {}\n\npub(super) fn step(a: u8) {}\n\n"
+    "impl crate::inner::Trie {\n    pub fn grow(&self, a: u8) {}\n}\n\n"
+    "impl crate::Kept {\n    pub fn more(&self, a: u8) {}\n}\n\n"
+    "pub trait Open {\n    fn open(&self);\n}\n\npub trait Closed: sealed::Sealed {\n    fn close(&self);\n}\n\n"
+    "mod sealed {\n    pub trait Sealed {}\n}\n",
+    "src/macros.rs": "#[macro_export]\nmacro_rules! sum {\n    ($a:expr) => { $a };\n}\n\npub fn add(a: u8) {}\n",
+    "src/private.rs": "pub fn support(a: u8) {}\n",
+    "src/system.rs": "pub fn open(a: u8) {}\n",
+    "src/windows.rs": "pub fn open(a: u8) {}\n",
+    "src/extra.rs": "pub fn extra(a: u8) {}\n",
+    "src/generated.rs": "pub fn made(a: u8) {}\n",
+}
+
+
+def edited(tmp_path: Path, path: str, old: str, new: str) -> set[str]:
+    root = make_repo(tmp_path / "repo", FILES)
+    text = (root / path).read_text()
+    assert old in text
+    (root / path).write_text(text.replace(old, new))
+    return broken(root)
+
+
+@pytest.mark.parametrize(
+    ("path", "function", "breaks"),
+    [
+        ("src/inner.rs", "keep(&self, ", True),
+        ("src/inner.rs", "insert(&self, ", False),
+        # No path leads to the type, but users get values of it.
+        ("src/inner.rs", "back(&self, ", True),
+        ("src/draw.rs", "draw(", True),
+        ("src/draw.rs", "paint(", False),
+        ("src/draw/deep.rs", "dive(", True),
+        ("src/draw/deep.rs", "sink(", False),
+        ("src/map.rs", "walk(", True),
+        ("src/map.rs", "step(", False),
+        # `impl` blocks of types that other files define.
+        ("src/map.rs", "grow(&self, ", False),
+        ("src/map.rs", "more(&self, ", True),
+        ("src/lib.rs", "near(", True),
+        ("src/lib.rs", "far(", False),
+        ("src/macros.rs", "add(", False),
+        ("src/private.rs", "support(", False),
+        # Either file may be the module.
+        ("src/system.rs", "open(", True),
+        ("src/windows.rs", "open(", True),
+        # Macros may declare these.
+        ("src/extra.rs", "extra(", True),
+        ("src/generated.rs", "made(", True),
+    ],
+)
+def test_only_what_the_root_reaches_can_break(tmp_path: Path, path: str, function: str, breaks: bool) -> None:
+    assert bool(edited(tmp_path, path, f"{function}a: u8", f"{function}a: u16")) == breaks
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "breaks"),
+    [
+        ("src/lib.rs", "Old as New", "Old as Newer", True),
+        ("src/lib.rs", "{Kept, Old as New}", "{Old as New, Kept}", False),
+        ("src/lib.rs", "pub use draw::*;", "pub use draw::{dive, draw};", False),
+        ("src/lib.rs", "pub use draw::*;", "pub use draw::draw;", True),
+        ("src/lib.rs", "pub mod map;", "mod map;", True),
+        ("src/inner.rs", "pub struct Old;", "pub(crate) struct Old;", True),
+        ("src/inner.rs", "pub struct Old;\n", "", True),
+        ("src/draw/deep.rs", "pub fn sink(a: u8) {}\n", "", False),
+        ("src/draw/deep.rs", "pub fn dive(a: u8) {}\n", "", True),
+        ("src/macros.rs", "#[macro_export]\n", "", True),
+        ("src/map.rs", "fn open(&self);", "fn open(&self);\n    fn shut(&self);", True),
+        # Nobody else can implement it.
+        ("src/map.rs", "fn close(&self);", "fn close(&self);\n    fn shut(&self);", False),
+    ],
+)
+def test_paths_and_promises(tmp_path: Path, path: str, old: str, new: str, breaks: bool) -> None:
+    assert bool(edited(tmp_path, path, old, new)) == breaks
+
+
+def test_a_method_may_move_to_another_file_as_it_is(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", FILES)
+    method = "    pub fn keep(&self, a: u8) {}\n"
+    inner, walk = root / "src/inner.rs", root / "src/map.rs"
+    inner.write_text(inner.read_text().replace(method, ""))
+    before = walk.read_text()
+    walk.write_text(before.replace("impl crate::Kept {\n", f"impl crate::Kept {{\n{method}"))
+    assert broken(root) == set()
+    walk.write_text(before)
+    assert "Kept.keep" in broken(root)
+
+
+def test_a_module_may_move_below_what_passes_it_on(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", FILES)
+    (root / "src/draw/deep.rs").rename(root / "src/draw/deeper.rs")
+    draw = root / "src/draw.rs"
+    draw.write_text(draw.read_text().replace("mod deep;", "mod deeper;").replace("self::deep::", "self::deeper::"))
+    assert broken(root) == set()
+    draw.write_text(draw.read_text().replace("pub use self::deeper::dive;\n", ""))
+    assert broken(root) != set()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "breaks"), [("Shape,", "Form,", True), ("fn expand(a: u8)", "fn grow(a: u16)", False)]
+)
+def test_a_macro_crate_gives_away_its_macros_alone(tmp_path: Path, old: str, new: str, breaks: bool) -> None:
+    lib = (
+        "mod parts;\npub use parts::expand;\n\n#[proc_macro_derive(Shape, attributes(side))]\n"
+        "pub fn derive(input: TokenStream) -> TokenStream {\n    input\n}\n"
+    )
+    files = {
+        "Cargo.toml": MANIFEST + "[lib]\nproc-macro = true\n",
+        "src/lib.rs": lib,
+        "src/parts.rs": "pub fn expand(a: u8) {}\n",
+    }
+    root = make_repo(tmp_path / "repo", files)
+    for path in ("src/lib.rs", "src/parts.rs"):
+        (root / path).write_text((root / path).read_text().replace(old, new))
+    assert bool(broken(root)) == breaks
+
+
+def test_the_root_is_the_file_that_the_manifest_names(tmp_path: Path) -> None:
+    files = {
+        "Cargo.toml": MANIFEST + '[lib]\npath = "source/root.rs"\n',
+        "source/root.rs": "pub mod seen;\nmod unseen;\n",
+        "source/seen.rs": "pub fn go(a: u8) {}\n",
+        "source/unseen.rs": "pub fn stay(a: u8) {}\n",
+    }
+    root = make_repo(tmp_path / "repo", files)
+    (root / "source/unseen.rs").write_text("pub fn stay(a: u16) {}\n")
+    assert broken(root) == set()
+    (root / "source/seen.rs").write_text("pub fn go(a: u16) {}\n")
+    assert broken(root) == {"go"}
