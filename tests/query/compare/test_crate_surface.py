@@ -7,6 +7,7 @@ import pytest
 from tests.harness import make_repo
 from tests.interaction.requirements import requirement
 from tests.query.compare.test_public_surface import broken
+from tests.query.compare.versions import compared, every
 
 pytestmark = requirement("CMP-12")
 MANIFEST = '[package]\nname = "shapes"\nedition = "2021"\n'
@@ -156,3 +157,32 @@ def test_the_root_is_the_file_that_the_manifest_names(tmp_path: Path) -> None:
     assert broken(root) == set()
     (root / "source/seen.rs").write_text("pub fn go(a: u16) {}\n")
     assert broken(root) == {"go"}
+
+
+SPELLED = (
+    "use anstyle::Style;\nuse std::fmt;\n\npub struct Text;\n\nimpl Text {\n    pub fn new() -> Text {}\n"
+    "    pub fn paint(&self, style: anstyle::Style) -> &anstyle::Style {}\n"
+    "    pub fn show(&self, shown: impl std::fmt::Display) {}\n    pub fn each(&self) -> Option<Each<u8>> {}\n"
+    "    pub fn last(&self) -> Last {}\n    pub fn check(&self) -> std::io::Error {}\n}\n\n"
+    "pub struct Held<T>(T);\n\nimpl<T> Held<T> {\n    pub fn hold() -> Held<u8> {}\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "breaks"),
+    [
+        ("-> Text {}", "-> Self {}", False),
+        ("style: anstyle::Style) -> &anstyle::Style", "style: Style) -> &Style", False),
+        ("impl std::fmt::Display", "impl fmt::Display", False),
+        ("Each<u8>", "Each<'_, u8>", False),
+        ("-> Last {}", "-> Last<'_> {}", False),
+        ("-> Last {}", "-> Last<'static> {}", True),
+        ("-> std::io::Error", "-> Error", True),
+        ("-> Held<u8>", "-> Self", True),
+        ("style: anstyle::Style", "style: fmt::Style", True),
+    ],
+)
+def test_a_type_may_be_spelled_differently(old: str, new: str, breaks: bool) -> None:
+    assert old in SPELLED
+    changes = every(compared("src/lib.rs", SPELLED, SPELLED.replace(old, new)))
+    assert any(change.breaking for change in changes) == breaks

@@ -31,6 +31,7 @@ from codeplane.query.compare.type_compatibility import (
 )
 from codeplane.query.compare.type_finder import FindType, type_here
 from codeplane.query.compare.type_judge import TypeJudge
+from codeplane.query.compare.type_spelling import with_same_spelling
 from codeplane.query.compare.verdict import Verdict
 from codeplane.query.compare.visibility import visibility_of
 
@@ -59,6 +60,7 @@ def judge_change(
     old_header = with_current_names(pair.old, pair.old_place, pair.new, pair.new_place, old_header)
     old_header = without_aliases(old_header, pair.old, aliases[0])
     new_header = without_aliases(new_header, pair.new, aliases[1])
+    old_header = with_same_spelling(pair.old, pair.old_place, pair.new, pair.new_place, old_header)
     rules = pair.new.rules
     old_seen, new_seen = visibility_of(pair.old, pair.old_place), visibility_of(pair.new, pair.new_place)
     if before.name != after.name:
