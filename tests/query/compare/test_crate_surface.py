@@ -23,17 +23,19 @@ FILES = {
     "src/inner.rs": (
         "pub struct Kept;\n\nimpl Kept {\n    pub fn keep(&self, a: u8) {}\n"
         "    pub fn lend(&self) -> Lent {\n        Lent\n    }\n}\n\n"
+        "impl crate::macros::Adds for Kept {}\nimpl crate::map::Open for Kept {}\n\n"
         "pub struct Old;\n\npub struct Lent;\n\nimpl Lent {\n    pub fn back(&self, a: u8) {}\n}\n\n"
         "pub struct Trie;\n\nimpl Trie {\n    pub fn insert(&self, a: u8) {}\n}\n"
     ),
     "src/draw.rs": "pub fn draw(a: u8) {}\n\npub(crate) fn paint(a: u8) {}\n\nmod deep;\n\npub use self::deep::dive;\n",
     "src/draw/deep.rs": "pub fn dive(a: u8) {}\n\npub fn sink(a: u8) {}\n",
-    "src/map.rs": "pub fn walk(a: u8) {}\n\npub(super) fn step(a: u8) {}\n\n"
+    "src/map.rs": "pub use std::fmt::Debug;\n\npub fn walk(a: u8) {}\n\npub(super) fn step(a: u8) {}\n\n"
     "impl crate::inner::Trie {\n    pub fn grow(&self, a: u8) {}\n}\n\n"
     "impl crate::Kept {\n    pub fn more(&self, a: u8) {}\n}\n\n"
     "pub trait Open {\n    fn open(&self);\n}\n\npub trait Closed: sealed::Sealed {\n    fn close(&self);\n}\n\n"
     "mod sealed {\n    pub trait Sealed {}\n}\n",
-    "src/macros.rs": "#[macro_export]\nmacro_rules! sum {\n    ($a:expr) => { $a };\n}\n\npub fn add(a: u8) {}\n",
+    "src/macros.rs": "pub use std::fmt::Debug;\n\npub trait Adds {}\n\n"
+    "#[macro_export]\nmacro_rules! sum {\n    ($a:expr) => { $a };\n}\n\npub fn add(a: u8) {}\n",
     "src/private.rs": "pub fn support(a: u8) {}\n",
     "src/system.rs": "pub fn open(a: u8) {}\n",
     "src/windows.rs": "pub fn open(a: u8) {}\n",
@@ -90,6 +92,12 @@ def test_only_what_the_root_reaches_can_break(tmp_path: Path, path: str, functio
         ("src/lib.rs", "pub use draw::*;", "pub use draw::{dive, draw};", False),
         ("src/lib.rs", "pub use draw::*;", "pub use draw::draw;", True),
         ("src/lib.rs", "pub mod map;", "mod map;", True),
+        # A `pub use` that nothing reaches.
+        ("src/macros.rs", "pub use std::fmt::Debug;\n", "", False),
+        ("src/map.rs", "pub use std::fmt::Debug;\n", "", True),
+        # Nobody else knows the trait.
+        ("src/inner.rs", "impl crate::macros::Adds for Kept {}\n", "", False),
+        ("src/inner.rs", "impl crate::map::Open for Kept {}\n", "", True),
         ("src/inner.rs", "pub struct Old;", "pub(crate) struct Old;", True),
         ("src/inner.rs", "pub struct Old;\n", "", True),
         ("src/draw/deep.rs", "pub fn sink(a: u8) {}\n", "", False),

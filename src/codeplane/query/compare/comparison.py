@@ -341,7 +341,8 @@ class Comparison:
         if package is None or now is None or not (entity.parent < 0 or old.rules.crates):
             return False
         names = package.exact_names(old.path, _key(old, entity))
-        return now.has(names) if entity.parent < 0 or names else False
+        is_item = entity.parent < 0 or old.entities[entity.parent].kind == "module"
+        return now.has(names) if is_item or names else False
 
     def _gives_the_rest(self, old: Outline, name: str) -> bool:
         """Whether users still have all that a file passed on wholesale, but for what is no longer defined at all."""

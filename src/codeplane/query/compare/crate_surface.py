@@ -34,6 +34,7 @@ class CrateSurface(PublicSurface):
         self._owners: dict[Named, list[CrateItem] | None] = {}
         self._files: dict[str, CrateModule] = {}
         self._names: dict[Named, set[str]] = {}
+        self._uses: set[Named] = set()
         self._signed: dict[Named, set[str]] = {}
         self._undecided: set[str] = set()
         self._decided: dict[str, bool] = {}
@@ -102,6 +103,8 @@ class CrateSurface(PublicSurface):
     def is_seen(self, path: str, name: str) -> bool:
         """Whether users reach a definition, or something that speaks of it, or that is not decided."""
         items = self._items.get((path, name))
+        if (path, name) in self._uses and items is None:
+            return bool(self._names.get((path, name)))
         if items is None:
             above = name.rpartition(".")[0]
             if (path, above) in self._items:
@@ -113,7 +116,11 @@ class CrateSurface(PublicSurface):
     def is_trait_seen(self, path: str, name: str) -> bool:
         """Whether users may know the trait that a file calls by a name."""
         module = self._files.get(path)
-        found = list(self._resolve_path(module, (name,), 0)) if module is not None else []
+        if module is None:
+            return True
+        written = {_type_path(field(block, "trait")) for block in module.impls}
+        paths = {(name,), *(each for each in written if each[-1:] == (name,))}
+        found = [target for each in paths for target in self._resolve_path(module, each, 0)]
         items = [target for target in found if isinstance(target, CrateItem)]
         return not items or any(self.is_seen(*item.key) for item in items)
 
@@ -122,6 +129,7 @@ class CrateSurface(PublicSurface):
         every = list(_modules_below(top))
         for module in every:
             self._files.setdefault(module.path, module)
+            self._uses |= {module.key(_local_name(use)) for use in module.uses}
             for items in module.items.values():
                 for item in items:
                     self._items.setdefault(item.key, []).append(item)
@@ -164,8 +172,7 @@ class CrateSurface(PublicSurface):
 
     def _give_use(self, module: CrateModule, use: CrateUse, known_as: str, above: tuple[CrateModule, ...]) -> None:
         targets = list(self._resolve_path(module, use.parts, 0))
-        source = "::".join(use.parts)
-        local = f"* from {source}" if use.local == "*" else use.local
+        source, local = "::".join(use.parts), _local_name(use)
         key = module.key(local)
         before = set(self._given) if use.local == "*" else set[str]()
         if not targets:
@@ -305,6 +312,11 @@ def _modules_below(module: CrateModule) -> Iterator[CrateModule]:
         for item in items:
             for child in item.child:
                 yield from _modules_below(child)
+
+
+def _local_name(use: CrateUse) -> str:
+    """What an outline calls a `use`."""
+    return f"* from {'::'.join(use.parts)}" if use.local == "*" else use.local
 
 
 def _root(module: CrateModule) -> CrateModule:
