@@ -1998,6 +1998,11 @@ REQUIREMENTS = (
         promise="who subscribes to the index in the dialect 0.2.1 gets its state and a rebuild's progress",
     ),
     Requirement(
+        id="ACP-16",
+        source="000 §6.2, §10, §23",
+        promise="llm.call in the dialect 0.2.1: all its fields, under policy, one question at a time in a session",
+    ),
+    Requirement(
         id="ACP-14",
         source="000 §4, §9, §17-§19, §28",
         promise="explorations in the dialect 0.2.1: snapshots as plans, operations as tool calls, then the summary",

@@ -1,12 +1,14 @@
 """The dialect 0.2.1: snake_case, operations of the engine as methods that show themselves as tool calls."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
 import xxhash
 
-from codeplane.kernel.errors import CodePlaneError, InvalidArgument, RateLimited, VersionMismatch
+from codeplane.kernel.errors import CodePlaneError, InvalidArgument, OpCanceled, RateLimited, VersionMismatch
 from codeplane.kernel.json import JsonObject, JsonValue, canonical
 from codeplane.surfaces.acp.door import AcpDoor
 from codeplane.surfaces.acp.errors import seed_error
@@ -16,9 +18,12 @@ from codeplane.surfaces.acp.seed_explore import FEATURE as EXPLORE
 from codeplane.surfaces.acp.seed_explore import SeedExplorations
 from codeplane.surfaces.acp.seed_index import FEATURE as SUBSCRIBE
 from codeplane.surfaces.acp.seed_index import SeedIndexSubscriptions
+from codeplane.surfaces.acp.seed_llm import FEATURE as LLM_CALL
+from codeplane.surfaces.acp.seed_llm import LlmCall, check, shown_arguments
 from codeplane.surfaces.acp.seed_outlet import SeedOutlet, failure, inline
 from codeplane.surfaces.acp.seed_requests import (
     SeedInitialize,
+    SeedLlmCall,
     SeedNewSession,
     SeedOpenSession,
     SeedPrompt,
@@ -34,7 +39,7 @@ from codeplane.surfaces.json_rpc.message import METHOD_NOT_FOUND, Notification, 
 from codeplane.surfaces.json_rpc.peer import Answer, Peer
 
 VERSION = "0.2.1"
-FEATURES = ("search.lexical", "search.semantic", "search.hybrid", "content.get_span", EXPLORE, SUBSCRIBE)
+FEATURES = ("search.lexical", "search.semantic", "search.hybrid", "content.get_span", EXPLORE, SUBSCRIBE, LLM_CALL)
 SCHEMA_VERSION = 1
 _MODES = {"search.lexical": "lexical", "search.semantic": "semantic", "search.hybrid": "hybrid"}
 _PAGE = 100
@@ -54,7 +59,8 @@ class SeedDialect:
         self._explorations = SeedExplorations(door, self._outlet, self._sessions.get)
         self._index = SeedIndexSubscriptions(door, self._outlet, repository=root.name)
         self._ids: set[str] = set()
-        self._prompting: set[str] = set()
+        # Sessions in which a model is being asked, with what ends the question.
+        self._asking: dict[str, asyncio.Event] = {}
 
     def initialized(self, params: JsonObject, info: JsonObject) -> Answer:
         """Return the answer to the handshake, and send the features after it; VersionMismatch for other versions."""
@@ -103,9 +109,11 @@ class SeedDialect:
         raise RpcError(METHOD_NOT_FOUND, f"there is no method {request.method[:100]}")
 
     async def handle_notification(self, notification: Notification) -> None:
-        """Cancel the turns and explorations of a session; others mean nothing here."""
+        """Cancel what runs in a session; others mean nothing here."""
         if notification.method == "session/cancel":
             session = self._sessions.get(parse_seed(SeedSession, notification.params).session_id)
+            if (stop := self._asking.get(session.thread_id)) is not None:
+                stop.set()
             await session.cancel()
             await self._explorations.cancel(session.thread_id)
 
@@ -138,23 +146,55 @@ class SeedDialect:
 
     async def _prompt(self, params: JsonObject) -> JsonValue:
         asked = parse_seed(SeedPrompt, params)
-        if asked.session_id in self._prompting:
-            raise RateLimited("a prompt of this session is being answered", hint="wait for it, or session/cancel")
-        self._prompting.add(asked.session_id)
-        try:
+        with self._alone(asked.session_id):
             prompt = Prompt(sessionId=asked.session_id, prompt=asked.prompt)
             session, turn = await self._sessions.send(prompt)
             ended = await session.wait(str(turn["turn_id"]))
-        finally:
-            self._prompting.discard(asked.session_id)
         if ended.failure is not None:
             raise ended.failure
         return {"stop_reason": ended.stop_reason}
 
+    async def _ask_model(self, params: JsonObject) -> JsonValue:
+        asked = parse_seed(SeedLlmCall, params)
+        self._sessions.get(asked.session_id)
+        check(asked)
+
+        async def run(call_id: str) -> JsonValue:
+            async def tell(output: JsonValue) -> None:
+                update: JsonObject = {"session_update": "tool_call_update", "call_id": call_id, "status": "started"}
+                await self._outlet.show(asked.session_id, {**update, "output": output})
+
+            task = asyncio.ensure_future(LlmCall(self._door, asked, tell).run())
+            stopped = asyncio.ensure_future(self._asking[asked.session_id].wait())
+            try:
+                await asyncio.wait({task, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                stopped.cancel()
+                if not (has_answered := task.done()):
+                    task.cancel()
+            if not has_answered:
+                raise OpCanceled("the question was cancelled in the client", hint="ask again")
+            return task.result()
+
+        with self._alone(asked.session_id):
+            kind = asked.expects_type or "Text"
+            return await self._operate(asked.session_id, LLM_CALL, shown_arguments(asked), kind, run)
+
+    @contextmanager
+    def _alone(self, session_id: str) -> Iterator[None]:
+        """Let one request of a session reach a model at a time."""
+        if session_id in self._asking:
+            raise RateLimited("a model is being asked in this session", hint="wait for the answer, or session/cancel")
+        self._asking[session_id] = asyncio.Event()
+        try:
+            yield
+        finally:
+            self._asking.pop(session_id, None)
+
     async def _search(self, name: str, params: JsonObject) -> JsonValue:
         asked = parse_seed(SeedSearch, params)
 
-        async def run() -> JsonValue:
+        async def run(_: str) -> JsonValue:
             found: list[JsonValue] = []
             cursor: JsonValue = None
             while len(found) < asked.k:
@@ -186,7 +226,7 @@ class SeedDialect:
         if asked.end_line < asked.start_line:
             raise InvalidArgument("end_line is before start_line")
 
-        async def run() -> JsonValue:
+        async def run(_: str) -> JsonValue:
             wanted: JsonObject = {
                 "path": asked.path,
                 "start_line": max(1, asked.start_line - asked.context),
@@ -223,7 +263,7 @@ class SeedDialect:
         return await self._door.call("workspace.attach", {"path": parse_seed(SeedRoot, params).path})
 
     async def _operate(
-        self, session_id: str, name: str, arguments: JsonObject, kind: str, run: Callable[[], Awaitable[JsonValue]]
+        self, session_id: str, name: str, arguments: JsonObject, kind: str, run: Callable[[str], Awaitable[JsonValue]]
     ) -> JsonObject:
         """Run an operation of the engine, and show it in its session as a tool call."""
         self._sessions.get(session_id)
@@ -234,7 +274,7 @@ class SeedDialect:
         await self._outlet.show(session_id, call)
         await self._outlet.show(session_id, {**update, "status": "started"})
         try:
-            payload = await run()
+            payload = await run(call_id)
         except CodePlaneError as error:
             await self._outlet.show(session_id, failure(call_id, error))
             raise
@@ -269,6 +309,7 @@ _METHODS: Mapping[str, _Method] = {
     "session/new": SeedDialect._new,
     "session/load": SeedDialect._load,
     "session/prompt": SeedDialect._prompt,
+    "llm.call": SeedDialect._ask_model,
     "content.get_span": SeedDialect._span,
     "index.status": SeedDialect._status,
     "index.subscribe": SeedDialect._subscribe,

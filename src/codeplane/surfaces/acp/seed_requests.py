@@ -1,6 +1,6 @@
 """The parameters of the dialect 0.2.1, in snake_case."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
@@ -79,6 +79,28 @@ class SeedRoot(SeedParams):
     """A folder to index."""
 
     path: Folder
+
+
+class SeedLlmPolicy(SeedParams):
+    """Under what a model is asked."""
+
+    allow_external_llms: bool = Field(
+        False, validation_alias=AliasChoices("allow_external_llms", "allowExternalLLMs", "allow_external_LLMs")
+    )
+    model_id: str = Field("", validation_alias=AliasChoices("model_id", "modelId"), max_length=200)
+    max_tokens: int | None = Field(None, validation_alias=AliasChoices("max_tokens", "maxTokens"), ge=1, le=1_000_000)
+    temperature: float | None = Field(None, validation_alias=AliasChoices("temperature", "temp"), ge=0, le=2)
+
+
+class SeedLlmCall(SeedSession):
+    """A question to a model."""
+
+    provider: Literal["appleOnDevice", "claudeCode", "codex"]
+    instructions: str | None = Field(None, max_length=65_536)
+    prompt: str = Field(min_length=1, max_length=65_536)
+    expects_type: str | None = Field(None, min_length=1, max_length=100)
+    stream_structured: bool = False
+    policy: SeedLlmPolicy = SeedLlmPolicy()
 
 
 class SeedSubscription(SeedSession):
