@@ -1,5 +1,6 @@
 """The Python of the guide, run as it stands there."""
 
+import os
 import re
 from pathlib import Path
 
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_the_example_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with assistant(tmp_path) as served:
         monkeypatch.chdir(served.repo)
-        exec(compile(EXAMPLE.replace('codex_bin="cpl"', f"codex_bin={CPL!r}"), "app-server.md", "exec"), {})
+        monkeypatch.setenv("PATH", str(Path(CPL).parent), prepend=os.pathsep)
+        exec(compile(EXAMPLE, "app-server.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "you said where are colours decided?" in printed and "turn/completed" in printed
