@@ -1,5 +1,6 @@
 """Questions to a model in the dialect 0.2.1."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -8,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Server, make_repo, start
+from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.acp.client import AcpClient, AcpError, acp_client
 from tests.surfaces.acp.conftest import FILES
@@ -99,13 +100,15 @@ async def test_an_answer_of_another_type_is_an_error(tmp_path: Path) -> None:
 
 async def test_one_question_at_a_time_in_a_session(tmp_path: Path) -> None:
     waiting = hang(chunks(openai_chunk({"content": "Half "})))
-    async with asking(tmp_path, waiting, answer(openai_text("Whole."))) as (client, session, _):
+    async with asking(tmp_path, waiting, answer(openai_text("Whole."))) as (client, session, provider):
         first = await client.start("llm.call", question(session))
         for method in ("llm.call", "session/prompt"):
             params = {"session_id": session, "prompt": [{"type": "text", "text": "hi"}]}
             with pytest.raises(AcpError) as refused:
                 await client.call(method, question(session) if method == "llm.call" else params)
             assert (refused.value.data["code"], refused.value.data["retryable"]) == ("ERR_RATE_LIMIT", True)
+        # The answer that hangs is the one of this question.
+        await asyncio.to_thread(until, lambda: bool(provider.requests))
         await client.notify("session/cancel", {"session_id": session})
         with pytest.raises(AcpError) as cancelled:
             await client.answer(first)

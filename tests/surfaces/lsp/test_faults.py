@@ -39,27 +39,28 @@ async def serving(tmp_path: Path) -> AsyncIterator[Server]:
 
 
 async def test_a_killed_server_is_started_again_and_knows_the_open_documents(tmp_path: Path) -> None:
-    async with serving(tmp_path) as server, editing(server.repo) as client:
-        uri = open_document(client, server.repo, "a.py")
-        client.text_document_did_change(
-            types.DidChangeTextDocumentParams(
-                text_document=types.VersionedTextDocumentIdentifier(uri=uri, version=2),
-                content_changes=[
-                    types.TextDocumentContentChangeWholeDocument(text="\n\ndef go():\n    pass\n\n\ngo()\n")
-                ],
+    async with serving(tmp_path) as server:
+        async with editing(server.repo) as client:
+            uri = open_document(client, server.repo, "a.py")
+            client.text_document_did_change(
+                types.DidChangeTextDocumentParams(
+                    text_document=types.VersionedTextDocumentIdentifier(uri=uri, version=2),
+                    content_changes=[
+                        types.TextDocumentContentChangeWholeDocument(text="\n\ndef go():\n    pass\n\n\ngo()\n")
+                    ],
+                )
             )
-        )
-        place = types.DefinitionParams(
-            text_document=types.TextDocumentIdentifier(uri=uri), position=types.Position(line=6, character=0)
-        )
-        assert len(cast(list[types.Location], await client.text_document_definition_async(place))) == 1
-        server.kill()
-        # What was asked of the dead server fails by name, once; what is asked then is answered by the new one.
-        found = await _persistent(lambda: client.text_document_definition_async(place))
-        assert [location.range.start.line for location in cast(list[types.Location], found)] == [2]
-        facts = until(lambda: find_server(server.workspace))
-        assert facts is not None and facts.pid != server.facts["pid"]
-        # Ended by its pid, as it was started by the shim and not by the test.
+            place = types.DefinitionParams(
+                text_document=types.TextDocumentIdentifier(uri=uri), position=types.Position(line=6, character=0)
+            )
+            assert len(cast(list[types.Location], await client.text_document_definition_async(place))) == 1
+            server.kill()
+            # What was asked of the dead server fails by name, once; what is asked then is answered by the new one.
+            found = await _persistent(lambda: client.text_document_definition_async(place))
+            assert [location.range.start.line for location in cast(list[types.Location], found)] == [2]
+            facts = until(lambda: find_server(server.workspace))
+            assert facts is not None and facts.pid != server.facts["pid"]
+        # By its pid, as the shim started it; and behind the shim, which would start another.
         os.kill(facts.pid, signal.SIGINT)
 
 
