@@ -175,6 +175,22 @@ async def test_other_names_of_a_secrets_file_are_hidden_and_not_read(tmp_path: P
 
 
 @requirement("TRUST-50")
+async def test_a_comparison_brings_no_secret_into_the_index(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {".env.production": ENV, ".cplignore": "left-out/\n"})
+    (root / ".env.production").write_text(ENV.replace("localhost", "machine-of-ours"))
+    hidden = (".env", "left-out/notes.txt", "node_modules/notes.txt")
+    for path in hidden:
+        (root / path).parent.mkdir(exist_ok=True)
+        (root / path).write_text(ENV.replace("localhost", "machine-of-ours"))
+    async with plane(root) as opened:
+        for paths in ([], [".env", ".env.production"]):
+            compared = await _call(opened, "semantic_diff", paths=[*paths])
+            assert ".env.production" in str(compared) and not _error(compared)
+            found = await _call(opened, "search", query="machine-of-ours", mode="literal")
+            assert "nothing found" in str(found["text"]), found
+
+
+@requirement("TRUST-50")
 @needs_bubblewrap
 @pytest.mark.parametrize("target", ["conf/prod.txt", "conf"])
 async def test_what_a_link_leads_to_stays_hidden_when_git_is_made_to_track_it(tmp_path: Path, target: str) -> None:

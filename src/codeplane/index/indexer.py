@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from codeplane.disk.git_folders import git_folders
 from codeplane.index.change_log import ChangeLog
 from codeplane.index.content import ContentFile
 from codeplane.index.content_reader import ContentReader
 from codeplane.index.emptied_files import EmptiedFiles
 from codeplane.index.files.file import identity_of
 from codeplane.index.files.file_clock import FileClock
-from codeplane.index.files.ignore import says_what_belongs
+from codeplane.index.files.ignore import IgnoreRules, says_what_belongs
 from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.index.files.listing import GitAt, Listing, list_files
 from codeplane.index.index_changes import Changes, ReconcileRecord, find_renames
@@ -118,7 +119,7 @@ class Indexer:
             return self._update_or_rebuild(listing.paths, listing)
 
     def refresh(self, paths: Iterable[str]) -> Snapshot:
-        """Check only these files; all of them if one is an ignore file."""
+        """Check only these files; all of them if one is an ignore file. Those that do not belong are not read."""
         paths = list(paths)
         if any(map(says_what_belongs, paths)):
             return self.reconcile()
@@ -221,6 +222,7 @@ class Indexer:
         assert snapshot is not None and content is not None
         now = self._clock.now_ns()
         wanted = list(paths)
+        left_out = self._left_out_of(wanted, snapshot) if listing is None else frozenset()
         files = dict(snapshot.files)
         listed = set(wanted)
         removed = [path for path in files if path not in listed] if listing is not None else []
@@ -228,7 +230,7 @@ class Indexer:
         touched: list[IndexedFile] = []
         for path in wanted:
             known = files.get(path)
-            stamp = self._reader.stamp_of(path)
+            stamp = self._reader.stamp_of(path) if path not in left_out else None
             if known is not None and stamp == known.stamp:
                 continue
             if stamp is None:
@@ -273,6 +275,13 @@ class Indexer:
             included=len(listing.included) if listing is not None else snapshot.included,
         )
         return self._snapshot
+
+    def _left_out_of(self, paths: list[str], snapshot: Snapshot) -> frozenset[str]:
+        """The paths that a listing would leave out: a caller may have them from git, which knows no such rules."""
+        rules, gits = IgnoreRules.of(self._root, self._secrets), git_folders(self._root)
+        _, unlisted = rules.split_paths([path for path in paths if path not in snapshot.files], tracked=False)
+        withheld = {path for path in paths if rules.is_withheld(path) or gits.cover(path)}
+        return frozenset(withheld.union(path for path in unlisted if not self._include.covers(path)))
 
     def _publish_update(
         self,
