@@ -79,6 +79,6 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ans
             message = json.loads(line)
             if not isinstance(message, dict):
                 return
-            if (said := await answer(message)) is not None:
-                writer.write(dumps(said).encode("utf-8", "backslashreplace") + b"\n")
+            if (reply := await answer(message)) is not None:
+                writer.write(dumps(reply).encode("utf-8", "backslashreplace") + b"\n")
                 await writer.drain()

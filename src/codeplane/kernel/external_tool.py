@@ -36,13 +36,13 @@ class ExternalTool:
             "destructive": self.hints.destructive,
             "open_world": self.hints.open_world,
         }
-        said: JsonObject = {
+        description: JsonObject = {
             "name": self.name,
             "description": self.description,
             "schema": self.schema,
             "hints": hints,
         }
-        return digest(canonical(said))
+        return digest(canonical(description))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,8 +91,8 @@ class StreamedMutations:
 
     def begin(self, place: Place, arguments_hash: str) -> StreamedMutation:
         """Keep what a call yields from now on."""
-        begun = self._by_place[place] = StreamedMutation(arguments_hash=arguments_hash)
-        return begun
+        stream = self._by_place[place] = StreamedMutation(arguments_hash=arguments_hash)
+        return stream
 
     def end(self, place: Place, error: CodePlaneError | None) -> None:
         """Let those that are attached know how the call ended; a second end counts for nothing."""

@@ -138,15 +138,18 @@ class ToolsWiring(PlaneWiring):
             name=name,
             start=lambda: self._program(plugin, loaded.tool_secrets),
             tools=tuple(
-                ExternalTool(name=tool, description=said.description, schema=dict(said.schema_))
-                for tool, said in plugin.tools.items()
+                ExternalTool(name=tool, description=declared.description, schema=dict(declared.schema_))
+                for tool, declared in plugin.tools.items()
             ),
             host=PluginDoor(name, self._find_door, events=plugin.events),
             config=loaded.config.tools,
             is_confined=_is_confined(plugin),
         )
         # What the settings declare counts like what they say of the tools of a server.
-        overrides = {tool: ToolOverride(risk=said.risk, identity=said.identity) for tool, said in plugin.tools.items()}
+        overrides = {
+            tool: ToolOverride(risk=declared.risk, identity=declared.identity)
+            for tool, declared in plugin.tools.items()
+        }
         shared = plugin.model_dump(include=set(OutsideProgram.model_fields))
         return ServerSpec(
             name=name,
@@ -156,7 +159,7 @@ class ToolsWiring(PlaneWiring):
             toolset=self._toolset(name),
             address=_address(plugin),
             is_sandboxed=plugin.sandbox == "required",
-            capabilities={tool: said.capability for tool, said in plugin.tools.items()},
+            capabilities={tool: declared.capability for tool, declared in plugin.tools.items()},
             revision=dumps(plugin.model_dump(mode="json")),
         )
 

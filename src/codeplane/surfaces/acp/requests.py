@@ -68,8 +68,8 @@ class Initialize(Params):
     @property
     def client_name(self) -> str:
         """The name that the client gives itself."""
-        told = self.info or self.client_info
-        return told.name if told is not None else ""
+        client = self.info or self.client_info
+        return client.name if client is not None else ""
 
 
 class Variable(Params):

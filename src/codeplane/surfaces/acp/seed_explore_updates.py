@@ -21,7 +21,7 @@ _NAMES = {
     "gitStatus": "git.status",
     "llmCall": "llm.call",
 }
-_TOLD = ("path", "pattern", "query", "paths")
+_SHOWN = ("path", "pattern", "query", "paths")
 
 
 def snake(value: JsonObject) -> JsonObject:
@@ -140,6 +140,6 @@ def _completed(call_id: str, output: JsonValue, typed: JsonObject) -> JsonObject
 def _words(op: JsonObject) -> str:
     params = op["params"]
     assert isinstance(params, dict)
-    told = next((params[name] for name in _TOLD if params.get(name)), "")
-    shown = ", ".join(map(str, told)) if isinstance(told, list) else str(told)
-    return f"{op['kind']} {shown}".strip()
+    shown = next((params[name] for name in _SHOWN if params.get(name)), "")
+    words = ", ".join(map(str, shown)) if isinstance(shown, list) else str(shown)
+    return f"{op['kind']} {words}".strip()

@@ -197,11 +197,11 @@ class McpSurface:
         asker = person_asker(ctx, params)
         caller = replace(caller_of(ctx), ask=asker, reads_structure=_wants_structured(ctx))
         if declares_tasks(ctx) and params.request_state is None:
-            begun = await self._tasks.call(ctx, params.name, resumed_arguments(params), caller)
-            if not isinstance(begun, Outcome):
+            result = await self._tasks.call(ctx, params.name, resumed_arguments(params), caller)
+            if not isinstance(result, Outcome):
                 # The SDK knows no result of this type, and sends what an extension returns as it is.
-                return cast(types.CallToolResult, begun)
-            outcome = begun
+                return cast(types.CallToolResult, result)
+            outcome = result
         else:
             outcome = await self._conveyor.call(params.name, resumed_arguments(params), caller)
         # Without an operation it is the tool that is unknown, rather than something an operation was asked about.

@@ -60,8 +60,8 @@ class TaskMethods:
 
     async def call(self, ctx: Context, name: str, arguments: JsonObject, caller: Caller) -> Outcome | JsonObject:
         """Run a call: its outcome, or the task that it has become."""
-        begun = await self._deferred.begin(name, arguments, caller, asks=shows_forms(ctx))
-        return begun if isinstance(begun, Outcome) else {"resultType": "task", **self._task(begun)}
+        result = await self._deferred.begin(name, arguments, caller, asks=shows_forms(ctx))
+        return result if isinstance(result, Outcome) else {"resultType": "task", **self._task(result)}
 
     async def _get(self, ctx: Context, params: TaskParams) -> JsonObject:
         _check(ctx, params.task_id)

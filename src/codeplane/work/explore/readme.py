@@ -28,10 +28,10 @@ def opening(text: str) -> tuple[str, str]:
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         plain = _plain(line)
         if paragraph and (not plain or _UNDERLINE.match(line)):
-            said = " ".join(paragraph)
-            if len(said) >= 30 and not _REMARK.match(said):
+            passage = " ".join(paragraph)
+            if len(passage) >= 30 and not _REMARK.match(passage):
                 break
-            remark = remark or said * bool(_REMARK.match(said))
+            remark = remark or passage * bool(_REMARK.match(passage))
             paragraph = []
         if not plain or _UNDERLINE.match(line) or _ASIDE.match(line):
             continue

@@ -201,10 +201,10 @@ class TurnLoop:
             problem = run.toolbox.problem(answer)
             if problem is None:
                 return run.transcript.with_unique_ids(answer)
-            said = answer if not answer.tools else replace(answer, tools=(), text=answer.text or "(a tool call)")
+            refused = answer if not answer.tools else replace(answer, tools=(), text=answer.text or "(a tool call)")
             messages = [
                 *messages,
-                *([said.message] if said.text else []),
+                *([refused.message] if refused.text else []),
                 MessagePart(role="user", text=f"That answer could not be used: {problem}. Answer again."),
             ]
         raise FailedModelOutput(f"the model's answers could not be used: {problem}")
