@@ -16,7 +16,7 @@ from tests.interaction.requirements import requirement
 pytestmark = requirement("WEB-04")
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 
 @pytest.fixture
@@ -60,6 +60,19 @@ def test_calls_appear_as_they_happen(page: "Page", shop: Server) -> None:
     assert "limit=42" in page.locator("#rows > li").first.inner_text()
     assert (shown(page, 41), shown(page, 42)) == (1, 1)
     assert page.locator("#rows > li.fresh a").first.get_attribute("href")
+
+
+def test_a_page_is_followed_however_late_its_scripts_come(page: "Page", shop: Server) -> None:
+    waiting: list[Route] = []
+    page.route("**/hx-sse.min.js*", lambda route: waiting.append(route))
+    page.goto(f"{shop.url}/dashboard/activity?operation=git.log", wait_until="commit")
+    page.wait_for_function("window.htmx")
+    page.evaluate("new Promise((done) => setTimeout(done))")
+    (route,) = waiting
+    route.continue_()
+    page.wait_for_load_state()
+    shop.call("git.log", limit=43)
+    appears(page, 43)
 
 
 def test_a_restart_loses_nothing_and_repeats_nothing(chromium: "Browser", restarting: list[Server]) -> None:
