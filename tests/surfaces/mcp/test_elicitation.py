@@ -8,18 +8,22 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
+import httpx2
 import mcp_types as types
 import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
-from codeplane.surfaces.cli.client_secret import ClientSecret
+from codeplane.surfaces.cli.client_secret import HEADER, ClientSecret
 from tests.harness import Server, cpl
 from tests.interaction.requirements import requirement
 
-from .clients import WAYS, Transport, connect_client, failure_of, text_of
+from .clients import HANDSHAKE, LEGACY, WAYS, Transport, connect_client, failure_of, text_of
 
 pytestmark = requirement("TRUST-12", "TRUST-61")
 
 NAME = "asking-client"
+JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
 each_way = pytest.mark.parametrize("way", WAYS, ids=str)
 
 
@@ -124,6 +128,39 @@ async def test_an_answer_that_comes_after_the_client_was_revoked_does_not_count(
     async with connect_client(fixture_server, way=way, person=person, registered=allowed) as client:
         assert (await failure_of(client, "fixture_send")).startswith("APPROVAL_PENDING: ")
     assert person.asked == []
+
+
+async def test_an_answer_in_the_name_of_another_session_does_not_count(fixture_server: Server, allowed: str) -> None:
+    async def answered_by_another(context: object, params: types.ElicitRequestParams) -> types.ElicitResult:
+        [session] = sessions
+        answer = {"jsonrpc": "2.0", "id": 1, "result": {"action": "accept", "content": {"decision": "approve"}}}
+        headers = {**JSON, "mcp-session-id": session, "mcp-protocol-version": HANDSHAKE}
+        async with httpx2.AsyncClient(trust_env=False) as http:
+            for shown in ({}, {"x-codeplane-client": "cpl_client_" + "a" * 43}):
+                for body in (answer, [answer]):
+                    response = await http.post(fixture_server.mcp_url, json=body, headers={**headers, **shown})
+                    assert response.status_code == 404 and "Session not found" in response.text
+            assert (await http.delete(fixture_server.mcp_url, headers=headers)).status_code == 404
+        return types.ElicitResult(action="accept", content={"decision": "reject"})
+
+    sessions: list[str] = []
+
+    async def note_session(response: httpx2.Response) -> None:
+        if (named := response.headers.get("mcp-session-id")) is not None and named not in sessions:
+            sessions.append(named)
+
+    secret = ClientSecret.of(fixture_server.workspace, allowed).read()
+    async with (
+        httpx2.AsyncClient(trust_env=False, headers={HEADER: secret}, event_hooks={"response": [note_session]}) as http,
+        Client(
+            streamable_http_client(fixture_server.mcp_url, http_client=http),
+            mode=LEGACY,
+            client_info=types.Implementation(name="tester", version="1"),
+            cache=None,
+            elicitation_callback=answered_by_another,
+        ) as client,
+    ):
+        assert (await failure_of(client, "fixture_send")).startswith("REJECTED: ")
 
 
 @pytest.mark.parametrize("shown", ["cpl_client_" + "a" * 43, "", "hash"])

@@ -77,19 +77,19 @@ def _status(answer: bytes) -> int:
 @pytest.fixture
 def open_session(server: Server) -> Iterator[Callable[..., str]]:
     """Opens a session, which ends with the test."""
-    opened: list[tuple[str, str]] = []
+    opened: list[tuple[str, str, int | None]] = []
 
     def open_one(token: str = "", account: int | None = None) -> str:
         answer = exchange((server.host, server.port), _request("initialize", INITIALIZE, token=token), account)
         found = re.search(rb"mcp-session-id: (\w+)", answer)
         assert found is not None, answer
-        opened.append((found[1].decode(), token))
+        opened.append((found[1].decode(), token, account))
         return found[1].decode()
 
     yield open_one
-    for session, token in opened:
+    for session, token, account in opened:
         request = _request("x", token=token, session=session).replace(b"POST", b"DELETE", 1)
-        assert _status(exchange((server.host, server.port), request)) in (200, 404)
+        assert _status(exchange((server.host, server.port), request, account)) in (200, 404)
 
 
 def _listed(server: Server, session: str, token: str = "", account: int | None = None) -> int:

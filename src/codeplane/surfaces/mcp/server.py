@@ -140,7 +140,7 @@ class McpSurface:
         if request_id is None and isinstance(message, dict) and message.keys() >= {"id", "method"}:
             await invalid_id_response(session)(scope, receive, send)
             return
-        transport = self._manager.session(session)
+        transport = self._manager.session_for(scope, session)
         if request_id is None:
             if isinstance(message, dict) and message.get("method") == _CANCELLED:
                 self._direct.cancel(transport, message)

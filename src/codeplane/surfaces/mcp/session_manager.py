@@ -6,6 +6,7 @@ has most ends; the owner's is never evicted for another account's. Its client ge
 
 from collections import Counter
 from contextvars import ContextVar
+from http import HTTPStatus
 from typing import Any
 
 import mcp_types as types
@@ -18,7 +19,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from codeplane.surfaces.connections.session_holder import HOLDER, SessionHolder
-from codeplane.surfaces.mcp.caller import SESSION_HEADER
+from codeplane.surfaces.mcp.caller import CLIENT_HEADER, SESSION_HEADER
 from codeplane.surfaces.mcp.session_transport import SessionTransport
 
 _UNKNOWN = SessionHolder(is_own=False, group=None)
@@ -35,13 +36,17 @@ class SessionManager(StreamableHTTPSessionManager):
     """The SDK's sessions with our transports and a fair share for each holder."""
 
     async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if Request(scope).headers.get(SESSION_HEADER) is None:
+        if (named := Request(scope).headers.get(SESSION_HEADER)) is not None:
+            if named in self._server_instances and self.session_for(scope, named) is None:
+                await _session_error("Session not found", HTTPStatus.NOT_FOUND)(scope, receive, send)
+                return
+        else:
             if scope["method"] in _IN_SESSION:
                 # The SDK would open a session for it, which may evict another.
-                await _missing_session()(scope, receive, send)
+                refusal = _session_error("Bad Request: Missing session ID", HTTPStatus.BAD_REQUEST)
+                await refusal(scope, receive, send)
                 return
-            holder = scope.get("state", {}).get(HOLDER, _UNKNOWN)
-            _holder.set(holder)
+            _holder.set(holder := _holder_of(scope))
             _scope.set(scope)
             await self._make_room(holder)
             send = _without_session_id(send)
@@ -54,14 +59,16 @@ class SessionManager(StreamableHTTPSessionManager):
         admitted = super()._admit_session(requestor)
         if admitted is None or admitted.mcp_session_id is None:
             return admitted
+        scope = _scope.get()
         transport = SessionTransport(
             holder=holder,
+            client_secret=_client_secret(scope) if scope is not None else None,
             mcp_session_id=admitted.mcp_session_id,
             security_settings=self.security_settings,
             idle_timeout=self.session_idle_timeout,
         )
         self._server_instances[admitted.mcp_session_id] = transport
-        if (scope := _scope.get()) is not None:
+        if scope is not None:
             scope[_OPENED] = transport
         return transport
 
@@ -69,6 +76,15 @@ class SessionManager(StreamableHTTPSessionManager):
         """Return the open session of an id."""
         transport = self._server_instances.get(session_id)
         return transport if isinstance(transport, SessionTransport) else None
+
+    def session_for(self, scope: Scope, session_id: str) -> SessionTransport | None:
+        """Return the open session of an id if the request comes from whoever opened it.
+
+        An answer to a question names no caller but its session, and so nobody takes part who knows no more than the id.
+        """
+        session = self.session(session_id)
+        is_theirs = session is not None and session.belongs_to(_holder_of(scope), _client_secret(scope))
+        return session if is_theirs else None
 
     async def note_client(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Tell a session who opened it, around the handler of `initialize`."""
@@ -105,11 +121,20 @@ class SessionManager(StreamableHTTPSessionManager):
         await self._discard_session(ended.mcp_session_id, ended)
 
 
-def _missing_session() -> Response:
-    """Return the refusal of a request that needs a session."""
-    error = types.ErrorData(code=types.INVALID_REQUEST, message="Bad Request: Missing session ID")
+def _holder_of(scope: Scope) -> SessionHolder:
+    holder = scope.get("state", {}).get(HOLDER)
+    return holder if isinstance(holder, SessionHolder) else _UNKNOWN
+
+
+def _client_secret(scope: Scope) -> str | None:
+    return Request(scope).headers.get(CLIENT_HEADER)
+
+
+def _session_error(message: str, status: HTTPStatus) -> Response:
+    """Return the refusal of a request whose session is not there, for this caller or at all."""
+    error = types.ErrorData(code=types.INVALID_REQUEST, message=message)
     body = types.JSONRPCError(jsonrpc="2.0", id=None, error=error).model_dump_json(by_alias=True, exclude_unset=True)
-    return Response(body, status_code=400, media_type="application/json")
+    return Response(body, status_code=status, media_type="application/json")
 
 
 def _without_session_id(send: Send) -> Send:

@@ -5,6 +5,7 @@ something is sent before its answer (progress, a question), or if it takes longe
 """
 
 import asyncio
+import hmac
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -43,14 +44,19 @@ First = asyncio.Future[EventMessage]
 class SessionTransport(StreamableHTTPServerTransport):
     """The transport of one session."""
 
-    def __init__(self, *, holder: SessionHolder, **options: Any) -> None:
-        """`holder` is whose share the session counts for."""
+    def __init__(self, *, holder: SessionHolder, client_secret: str | None, **options: Any) -> None:
+        """`holder` is whose share the session counts for; `client_secret` what its client is registered by."""
         super().__init__(**options)
         self.holder = holder
+        self._client_secret = (client_secret or "").encode()
         self.client_name: str | None = None
         # The calls that do not pass the SDK's message loop, by the keys of their ids.
         self.calls: dict[str, asyncio.Task[bytes]] = {}
         self._is_plain_client = False
+
+    def belongs_to(self, holder: SessionHolder, client_secret: str | None) -> bool:
+        """Whether a request comes from whoever opened the session, by account, token and registration."""
+        return holder == self.holder and hmac.compare_digest((client_secret or "").encode(), self._client_secret)
 
     @property
     def idle_since(self) -> float | None:
