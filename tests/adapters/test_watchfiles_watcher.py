@@ -105,3 +105,29 @@ async def test_a_root_that_is_gone_ends_it_with_an_error(tmp_path: Path) -> None
     with pytest.raises(OSError):
         async for _ in Watcher(tmp_path / "missing").watch_paths():
             pass
+
+
+async def test_links_to_folders_are_not_followed_and_one_to_itself_stops_nothing(root: Path) -> None:
+    outside = root.parent / f"{root.name}-outside"
+    outside.mkdir()
+    (root / "loop").symlink_to("loop")
+    (root / "elsewhere").symlink_to(outside)
+    async with watching(root) as reports:
+        (outside / "of-others.txt").write_text("x")
+        (root / "src/deep/b.py").write_text("b")
+        await reports.until("src/deep/b.py")
+        (root / "another").symlink_to("another")
+        (root / "later").mkdir()
+        await reports.until("later")
+        (root / "later/c.py").write_text("c")
+        await reports.until("later/c.py")
+        assert not [path for path in reports.seen if path.startswith(("elsewhere/", str(outside)))]
+
+
+async def test_a_git_folder_that_is_a_link_is_watched(root: Path) -> None:
+    real = root.parent / f"{root.name}-git"
+    shutil.move(root / ".git", real)
+    (root / ".git").symlink_to(real)
+    async with watching(root) as reports:
+        (real / "HEAD").write_text("ref")
+        await reports.until(".git/HEAD")

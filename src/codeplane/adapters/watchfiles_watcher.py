@@ -10,6 +10,7 @@ from watchfiles import Change, awatch
 _DEBOUNCE_MS = 50
 _STEP_MS = 20
 _OURS = ".codeplane"
+_GIT = ".git"
 _FileChanges = set[tuple[Change, str]]
 
 
@@ -52,8 +53,14 @@ class Watcher:
         return _Watch(self._folders(), recursive=True, is_wanted=self._is_wanted)
 
     def _folders(self) -> set[str]:
+        # Links are not followed: they may lead to the whole disk, or to themselves. Git's folder may be one.
         with os.scandir(self._root) as entries:
-            return {entry.path for entry in entries if entry.name != _OURS and entry.is_dir()}
+            return {
+                entry.path
+                for entry in entries
+                if entry.name != _OURS
+                and (entry.is_dir(follow_symlinks=False) or (entry.name == _GIT and Path(entry.path).is_dir()))
+            }
 
     def _name_folders(self, changes: _FileChanges, watched: set[str]) -> bool:
         """Whether a folder of the root came or went; one that was replaced is no longer watched."""
