@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
 
 _MAX_PAGES = 20
+_MAX_QUESTIONS, _MINUTE_SEC = 100, 60.0
 _LIST_SEC = 30.0
 _CLIENT = "codeplane"
 
@@ -98,6 +99,26 @@ class McpConnector:
             return ToolServerUnavailable(escape_invisible(ended.result()))
         innermost = list(_causes(error))[-1]
         return ToolServerUnavailable(f"{type(innermost).__name__}: {str(innermost)[:300]}")
+
+
+class QuestionLimit:
+    """Counts the requests of a server in the last minute: each is answered, and it need not read the answers."""
+
+    def __init__(self, listener: ToolListener) -> None:
+        self._listener = listener
+        self._since = 0.0
+        self._count = 0
+
+    def take(self, method: str) -> None:
+        """Count one more; ToolAnswerRefused when there are too many."""
+        now = asyncio.get_running_loop().time()
+        if now - self._since > _MINUTE_SEC:
+            self._since, self._count = now, 0
+        self._count += 1
+        if self._count > _MAX_QUESTIONS:
+            raise ToolAnswerRefused(f"it asked more than {_MAX_QUESTIONS} questions in a minute")
+        # The library refuses them, since it was given nobody to ask.
+        self._listener.problem(f"it asked for {method[:100]}, which is refused")
 
 
 class McpSession:

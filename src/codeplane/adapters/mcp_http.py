@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from codeplane.adapters.mcp_client import OpenTransport
+from codeplane.adapters.mcp_client import OpenTransport, QuestionLimit
 from codeplane.kernel.errors import ToolAnswerRefused, ToolServerUnavailable
 from codeplane.kernel.external_tool import ToolListener
 
 if TYPE_CHECKING:
     import httpx2
-    from mcp.client._transport import Transport, TransportStreams
+    from mcp.client._transport import ReadStream, Transport, TransportStreams
+    from mcp.shared.message import SessionMessage
 
 _CONNECT_SEC = 30.0
 _READ_SEC = 300.0
@@ -35,15 +36,20 @@ def http_transport(find: Callable[[], HttpServer], *, max_bytes: int) -> OpenTra
     """Messages over HTTP; `find` says where to, and may block."""
 
     def open_transport(listener: ToolListener, ended: "asyncio.Future[str]") -> "Transport":
-        return _http_streams(find, max_bytes)
+        return _http_streams(find, max_bytes, listener, ended)
 
     return open_transport
 
 
 @asynccontextmanager
-async def _http_streams(find: Callable[[], HttpServer], max_bytes: int) -> "AsyncIterator[TransportStreams]":
+async def _http_streams(
+    find: Callable[[], HttpServer], max_bytes: int, listener: ToolListener, ended: "asyncio.Future[str]"
+) -> "AsyncIterator[TransportStreams]":
+    import anyio
     import httpx2
+    import mcp_types as types
     from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared.message import SessionMessage
 
     server = await asyncio.to_thread(find)
     client = httpx2.AsyncClient(
@@ -53,8 +59,32 @@ async def _http_streams(find: Callable[[], HttpServer], max_bytes: int) -> "Asyn
         auth=server.auth,
         timeout=httpx2.Timeout(_CONNECT_SEC, read=_READ_SEC),
     )
-    async with client, streamable_http_client(server.url, http_client=client, max_sse_event_size=max_bytes) as streams:
-        yield streams
+    to_session, counted = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+    async def forward(from_server: "ReadStream[SessionMessage | Exception]") -> None:
+        questions = QuestionLimit(listener)
+        try:
+            async for message in from_server:
+                if isinstance(message, SessionMessage) and isinstance(message.message, types.JSONRPCRequest):
+                    questions.take(message.message.method)
+                await to_session.send(message)
+        except ToolAnswerRefused as error:
+            if not ended.done():
+                ended.set_result(error.message)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return
+        to_session.close()
+
+    opened = streamable_http_client(server.url, http_client=client, max_sse_event_size=max_bytes)
+    async with client, opened as (from_server, to_server):
+        forwarding = asyncio.ensure_future(forward(from_server))
+        try:
+            yield counted, to_server
+        finally:
+            forwarding.cancel()
+            await asyncio.wait({forwarding})
+            to_session.close()
+            counted.close()
 
 
 def is_within_reach(url: str, server_url: str) -> bool:

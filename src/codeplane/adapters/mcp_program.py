@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from codeplane.adapters.line_process import LineProcess, ProgramStart, start_program
-from codeplane.adapters.mcp_client import OpenTransport
+from codeplane.adapters.mcp_client import OpenTransport, QuestionLimit
 from codeplane.kernel.errors import ToolAnswerRefused, ToolServerUnavailable
 from codeplane.kernel.external_tool import ToolListener
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from mcp.client._transport import Transport, TransportStreams
 
 _MAX_GARBAGE = 100
-_MAX_QUESTIONS, _MINUTE_SEC = 100, 60.0
 
 
 def program_transport(start: Callable[[], ProgramStart], *, max_line: int) -> OpenTransport:
@@ -24,22 +23,6 @@ def program_transport(start: Callable[[], ProgramStart], *, max_line: int) -> Op
         return _program_streams(start, max_line, listener, ended)
 
     return open_transport
-
-
-class _Questions:
-    """Counts the requests of a server in the last minute: each is answered, and it need not read the answers."""
-
-    def __init__(self) -> None:
-        self._since = 0.0
-        self._count = 0
-
-    def take(self) -> bool:
-        """Count one more; False when there are too many."""
-        now = asyncio.get_running_loop().time()
-        if now - self._since > _MINUTE_SEC:
-            self._since, self._count = now, 0
-        self._count += 1
-        return self._count <= _MAX_QUESTIONS
 
 
 @asynccontextmanager
@@ -55,7 +38,7 @@ async def _program_streams(
     from_session, to_server = anyio.create_memory_object_stream[SessionMessage](16)
 
     async def read(process: LineProcess) -> None:
-        garbage, asked = 0, _Questions()
+        garbage, questions = 0, QuestionLimit(listener)
         try:
             async for line in process.lines():
                 try:
@@ -67,10 +50,7 @@ async def _program_streams(
                     listener.problem(f"a line that is no message: {line[:100]!r}")
                     continue
                 if isinstance(message, types.JSONRPCRequest):
-                    if not asked.take():
-                        raise ToolAnswerRefused(f"it asked more than {_MAX_QUESTIONS} questions in a minute")
-                    # The library refuses them, since it was given nobody to ask.
-                    listener.problem(f"it asked for {message.method[:100]}, which is refused")
+                    questions.take(message.method)
                 await to_session.send(SessionMessage(message))
             reason = await process.wait()
         except ToolAnswerRefused as error:
