@@ -2007,6 +2007,11 @@ REQUIREMENTS = (
         source="000 §4, §9, §17-§19, §28",
         promise="explorations in the dialect 0.2.1: snapshots as plans, operations as tool calls, then the summary",
     ),
+    Requirement(
+        id="ACP-17",
+        source="issue 22, decision 35",
+        promise="MCP servers of a client start when the owner agrees, enclosed, for its session alone, and end with it",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -151,15 +151,26 @@ class Catalogue:
         """The first parts of the names, as in `git` of `git.status`, of disabled operations too."""
         return tuple(sorted({name.partition(".")[0] for name in (*self._by_name, *self._setting_by_name)}))
 
-    def toolset(self, names: Iterable[str]) -> tuple[Operation, ...]:
-        """The operations of the named toolsets, families and parts of those, as in `ext.mail`; `all` is every one."""
+    def toolset(self, names: Iterable[str], *, thread_id: str | None = None) -> tuple[Operation, ...]:
+        """The operations of the named toolsets, families and parts of those, as in `ext.mail`; `all` is every one.
+
+        Those for one thread alone belong to every toolset of that thread, and to none of others.
+        """
         wanted = set(names)
         parts = tuple(f"{name}." for name in wanted)
         return tuple(
             found
             for found in self
-            if "all" in wanted or found.mark.toolset in wanted or found.name.startswith(parts) or found.name in wanted
+            if (
+                "all" in wanted or found.mark.toolset in wanted or found.name.startswith(parts) or found.name in wanted
+                if found.mark.thread_id is None
+                else found.mark.thread_id == thread_id
+            )
         )
+
+    def has_thread(self, thread_id: str) -> bool:
+        """Whether there are operations for this thread alone."""
+        return any(self._by_name[name].mark.thread_id == thread_id for name in self._removals)
 
 
 def disabled_operation(name: str, setting: str) -> OperationDisabled:

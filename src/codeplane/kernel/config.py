@@ -693,6 +693,9 @@ class ToolsConfig(Section):
     restarts: int = Field(8, ge=0, le=100, description="attempts in a row before a server is left alone")
     backoff_sec: float = Field(1.0, gt=0, le=60, description="before the first restart; it doubles each time")
     max_backoff_sec: float = Field(60.0, gt=0, le=3600, description="the longest pause before a restart")
+    from_clients: Annotated[Literal["ask", "off"], Off] = Field(
+        "ask", description="MCP servers that an editor brings along for its session; ask: each waits for your approval"
+    )
 
 
 class McpConfig(Section):

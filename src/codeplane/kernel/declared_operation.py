@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema
 from codeplane.kernel.call import Call, Operation, PreviewMaker
 from codeplane.kernel.config import ToolIdentity
 from codeplane.kernel.declared_schema import DeclaredSchema
-from codeplane.kernel.errors import InvalidArgument, OperationGone
+from codeplane.kernel.errors import InvalidArgument, OperationGone, UnknownOperation
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.kernel.operation import Assessment, Budget, OperationMark, Request, Result, Risk
 
@@ -92,10 +92,11 @@ def declare(
     identity: ToolIdentity | None = None,
     assessment: Assessment | None = None,
     preview: "PreviewMaker | None" = None,
+    thread_id: str | None = None,
 ) -> Operation:
     """An operation of a name below `ext`, with a schema; InvalidArgument or SchemaRefused for what cannot be one.
 
-    `assessment` says of every call of it what it would do.
+    `assessment` says of every call of it what it would do; with `thread_id` the turns of that thread alone call it.
     """
     if len(name) > _MAX_NAME or not _NAME.fullmatch(name):
         raise InvalidArgument(f"{name[:_MAX_NAME]!r} is no name for it", hint=f"as in {FAMILY}.server.tool")
@@ -104,6 +105,11 @@ def declare(
         raise InvalidArgument(f"{name} needs a description: it is what an agent reads")
     request = create_model("DeclaredArguments", __base__=DeclaredRequest)
     request.declared = DeclaredSchema.parse(schema)
+
+    def assess(call: Call | None, request: Request) -> Assessment:
+        if thread_id is not None:
+            _require_thread(name, thread_id, call)
+        return assessment or Assessment(risk=risk)
 
     async def handle(call: Call, given: Request) -> Result:
         return await handler(call, cast(DeclaredRequest, given).arguments)
@@ -118,6 +124,7 @@ def declare(
             timeout_sec=timeout_sec,
             deprecated=None,
             identity=identity,
+            thread_id=thread_id,
         ),
         summary=text.partition("\n")[0],
         description=text,
@@ -125,9 +132,16 @@ def declare(
         result=DeclaredResult,
         streaming=False,
         handler=handle,
-        assess=None if assessment is None else lambda _call, _request: assessment,
+        assess=assess,
         preview=preview,
     )
+
+
+def _require_thread(name: str, thread_id: str, call: Call | None) -> None:
+    """Refuse a call that is no step of the thread, in the words for an operation that is not there."""
+    origin = call.caller.origin if call is not None else None
+    if origin is None or origin.thread_id != thread_id:
+        raise UnknownOperation(f"there is no operation {name!r} here", hint="it is offered to one conversation alone")
 
 
 def until_removed(operation: Operation, removed: asyncio.Event) -> Operation:

@@ -180,6 +180,8 @@ class OperationMark:
     repeatable: bool = False
     # Whose account it acts with outside; None where that follows from who calls.
     identity: ToolIdentity | None = None
+    # The only thread whose turns may use it; None where that does not matter.
+    thread_id: str | None = None
 
     # What the decorators set on methods.
     MARK: ClassVar[str] = "__codeplane_operation__"

@@ -28,6 +28,7 @@ def program_routes(plane: Plane, config: Config, *, root: Path, stopping: asynci
         mode=config.trust.mode,
         context_tokens=config.turns.context_tokens,
         on_disconnect=plane.sessions.disconnect,
+        offers=plane.tools.client_servers,
         stopping=stopping,
         logger=plane.logs.logger("codeplane.acp"),
     )

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,7 +13,7 @@ from codeplane.adapters.mcp_client import McpConnector
 from codeplane.adapters.mcp_program import program_transport
 from codeplane.adapters.plugin_process import PluginConnector
 from codeplane.adapters.shell_sandbox import ShellSandbox, is_shown
-from codeplane.adapters.tool_secrets import SecretValues, known_secrets
+from codeplane.adapters.tool_secrets import known_secrets
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.disk.program_path import path_outside
 from codeplane.kernel.config import McpServerConfig, OutsideProgram, PluginConfig, ToolOverride
@@ -25,9 +25,11 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.testing.environment import clean_environment
 from codeplane.testing.suite import CACHE
+from codeplane.wiring.client_servers import ClientServerPlans
 from codeplane.wiring.mcp_connection import http_connector, server_oauth
 from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 from codeplane.wiring.trust import TrustWiring
+from codeplane.work.tools.client_servers import ClientServers
 from codeplane.work.tools.declaration import ServerSpec
 from codeplane.work.tools.operations import ToolOperations
 from codeplane.work.tools.plugin_host import PluginDoor
@@ -58,7 +60,7 @@ class ToolsWiring(PlaneWiring):
         self._identities = house.plane(TrustWiring).identity.identities
         self._door: Conveyor | None = None
         workspace = foundation.workspace
-        self._sandbox = ShellSandbox(
+        sandbox = self._sandbox = ShellSandbox(
             root=workspace.root,
             own=workspace.home,
             cache=workspace.home / "tests" / CACHE,
@@ -66,11 +68,27 @@ class ToolsWiring(PlaneWiring):
             environment=os.environ,
             secrets=foundation.secrets,
         )
+        plans = ClientServerPlans(
+            root=workspace.root,
+            home=Path.home(),
+            path=lambda: os.environ.get("PATH", ""),
+            sandbox=sandbox,
+            config=foundation.config.tools,
+            # What a client writes stands for itself: no secret of the owner's is put into it.
+            start=lambda server: self._program(server, str),
+        )
+        self.client_servers = ClientServers(
+            self.registry,
+            policy=foundation.config.tools.from_clients,
+            secret=foundation.token.encode(),
+            plan=plans.plan,
+            learn=self._learn,
+        )
 
     def part(self, conveyor: Conveyor) -> Part:
         self._door = conveyor
         return Part(
-            operations=(ToolOperations(self.registry, reload=self._reload),),
+            operations=(ToolOperations(self.registry, reload=self._reload), self.client_servers),
             restore=self._restore,
             sweeps=(Sweep(run=self.registry.relist, every_sec=_RELIST_SEC, at_start=False),),
             stop=self.registry.stop,
@@ -126,7 +144,7 @@ class ToolsWiring(PlaneWiring):
         config = loaded.config.tools
         return McpConnector(
             open=program_transport(
-                lambda: self._program(server, loaded.tool_secrets), max_line=config.message_kb * 1024
+                lambda: self._program(server, loaded.tool_secrets.expand), max_line=config.message_kb * 1024
             ),
             config=config,
             version=__version__,
@@ -136,7 +154,7 @@ class ToolsWiring(PlaneWiring):
     def _plugin_spec(self, name: str, plugin: PluginConfig, loaded: LoadedConfig) -> ServerSpec:
         connector = PluginConnector(
             name=name,
-            start=lambda: self._program(plugin, loaded.tool_secrets),
+            start=lambda: self._program(plugin, loaded.tool_secrets.expand),
             tools=tuple(
                 ExternalTool(name=tool, description=declared.description, schema=dict(declared.schema_))
                 for tool, declared in plugin.tools.items()
@@ -178,19 +196,22 @@ class ToolsWiring(PlaneWiring):
         self.foundation.redactor.learn(known)
         self.foundation.outward.learn(known)
 
-    def _program(self, program: OutsideProgram, secrets: SecretValues) -> ProgramStart:
-        """What to start for a server, in the sandbox unless the owner says otherwise; blocks."""
+    def _program(self, program: OutsideProgram, expand: Callable[[str], str]) -> ProgramStart:
+        """What to start for a server, in the sandbox unless the owner says otherwise; blocks.
+
+        `expand` puts the owner's secrets in place of their placeholders.
+        """
         root = self.foundation.workspace.root
         environment = clean_environment(os.environ, network=program.network)
         cache = str(Path.home() / ".cache" / "npm")
-        given = {name: secrets.expand(value) for name, value in program.env.items()}
+        given = {name: expand(value) for name, value in program.env.items()}
         environment = {**environment, "npm_config_cache": cache, **given}
         # Not from the work tree, where agents write: a program there would run with the owner's secrets.
         path = path_outside(environment["PATH"], root)
         command = shutil.which(program.command, path=path)
         if command is None:
             raise ToolServerUnavailable(f"{program.command!r} is not on PATH", hint="give the whole path in command")
-        argv = [command, *map(secrets.expand, program.args)]
+        argv = [command, *map(expand, program.args)]
         cwd = Path(program.cwd) if program.cwd else root
         if program.sandbox == "required":
             if reason := self._sandbox.unavailable_reason():

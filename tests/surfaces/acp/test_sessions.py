@@ -220,14 +220,14 @@ async def test_without_a_token_a_program_cannot_open_sessions(plain_server: Serv
         assert refused.value.name == "CAPABILITY_DENIED"
 
 
-async def test_mcp_servers_of_a_client_are_not_started_and_named(plain_server: Server, tmp_path: Path) -> None:
+async def test_mcp_servers_of_a_client_are_named_and_wait_for_a_person(plain_server: Server, tmp_path: Path) -> None:
     mark = tmp_path / "started"
     server = {"name": "theirs", "command": "/usr/bin/touch", "args": [str(mark)], "env": []}
     async with acp_client(plain_server) as client:
         await client.call("initialize", HELLO)
         new = await client.call("session/new", {"cwd": str(plain_server.repo), "mcpServers": [server]})
-        assert new["_meta"]["codeplane"]["unusedMcpServers"] == ["theirs"]
-        await client.until(lambda: "theirs" in client.text("agent_thought_chunk"))
+        assert new["_meta"]["codeplane"]["mcpServers"] == [{"name": "theirs", "state": "asked"}]
+        await client.until(lambda: "theirs of the client waits for a person" in client.text("agent_thought_chunk"))
         assert (await client.prompt(new["sessionId"], "greet"))["stopReason"] == "end_turn"
         assert not mark.exists()
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from codeplane import __version__
+from codeplane.kernel.client_servers import ServerOffers
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, NotInitialized
 from codeplane.kernel.json import JsonObject, JsonValue
@@ -51,13 +52,14 @@ class AcpConnection:
         mode: str,
         context_tokens: int,
         on_disconnect: Callable[[str], None],
+        offers: ServerOffers,
     ) -> None:
         self._peer = peer
         self._root = root
         self._mode = mode
         self._context_tokens = context_tokens
         self._on_disconnect = on_disconnect
-        self._door = AcpDoor(conveyor, connection)
+        self._door = AcpDoor(conveyor, connection, offers)
         self._offers_v2 = connection.query.get("v2") == "true"
         self._dialect: Dialect | None = None
 

@@ -5,6 +5,7 @@ from contextlib import aclosing
 from typing import cast
 
 from codeplane.kernel.actor import AskPerson, Caller
+from codeplane.kernel.client_servers import ServerOffers
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject
@@ -18,7 +19,9 @@ _MAX_NAME = 80
 class AcpDoor:
     """The door, as this client passes it."""
 
-    def __init__(self, conveyor: Conveyor, connection: Connection) -> None:
+    def __init__(self, conveyor: Conveyor, connection: Connection, offers: ServerOffers) -> None:
+        """`offers` holds the MCP servers that the client brings along."""
+        self.offers = offers
         self._conveyor = conveyor
         self._connection = connection
         self.client: str | None = None
@@ -33,9 +36,9 @@ class AcpDoor:
         """Return the result of an operation; raise its error."""
         return (await self._outcome(operation, arguments, ask)).model_dump(mode="json")
 
-    async def text(self, operation: str, arguments: JsonObject) -> str:
-        """Return the result of an operation in words."""
-        return (await self._outcome(operation, arguments, None)).text()
+    async def text(self, operation: str, arguments: JsonObject, *, wait_sec: float | None = None) -> str:
+        """Return the result of an operation in words; `wait_sec` is how long it waits for a person."""
+        return (await self._outcome(operation, arguments, None, wait_sec)).text()
 
     async def stream(self, operation: str, arguments: JsonObject) -> AsyncGenerator[Result, None]:
         """Yield the items of a stream; raise the error that it ends with."""
@@ -47,14 +50,16 @@ class AcpDoor:
                 elif item.error is not None:
                     raise item.error
 
-    async def _outcome(self, operation: str, arguments: JsonObject, ask: AskPerson | None) -> Result:
-        outcome = await self._conveyor.call(operation, arguments, self._caller(ask))
+    async def _outcome(
+        self, operation: str, arguments: JsonObject, ask: AskPerson | None, wait_sec: float | None = None
+    ) -> Result:
+        outcome = await self._conveyor.call(operation, arguments, self._caller(ask, wait_sec))
         if outcome.error is not None:
             raise outcome.error
         assert outcome.result is not None
         return outcome.result
 
-    def _caller(self, ask: AskPerson | None) -> Caller:
+    def _caller(self, ask: AskPerson | None, wait_sec: float | None = None) -> Caller:
         return Caller(
             surface=SURFACE,
             connection_id=self.connection_id,
@@ -62,4 +67,5 @@ class AcpDoor:
             token=self._connection.token,
             client_secret=self._connection.client_secret,
             ask=ask,
+            wait_sec=wait_sec,
         )

@@ -43,7 +43,7 @@ class MethodsV1:
             "agentCapabilities": {
                 "loadSession": True,
                 "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
-                "mcpCapabilities": {"http": False, "sse": False},
+                "mcpCapabilities": {"http": True, "sse": False},
                 "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
                 "auth": {},
             },
@@ -79,19 +79,21 @@ class MethodsV1:
         request = parse(NewSession, params)
         thread = await self._sessions.create(request)
         session = self._sessions.get(str(thread["thread_id"]))
-        state = {"sessionId": session.thread_id, **await self._state(thread), **_unused(request)}
-        return Answer(result=state, after=self._opened(session, request))
+        state = {"sessionId": session.thread_id, **await self._state(thread)}
+        return Answer(result=state | self._sessions.servers_answer(session), after=self._opened(session))
 
     async def _load(self, params: JsonObject) -> Answer:
         request = parse(OpenSession, params)
         session, thread = await self._sessions.reopen(request, from_start=True)
         await self._sessions.replay(session)
-        return Answer(result={**await self._state(thread), **_unused(request)}, after=self._opened(session, request))
+        state = await self._state(thread) | self._sessions.servers_answer(session)
+        return Answer(result=state, after=self._opened(session))
 
     async def _resume(self, params: JsonObject) -> Answer:
         request = parse(OpenSession, params)
         session, thread = await self._sessions.reopen(request, from_start=False)
-        return Answer(result={**await self._state(thread), **_unused(request)}, after=self._opened(session, request))
+        state = await self._state(thread) | self._sessions.servers_answer(session)
+        return Answer(result=state, after=self._opened(session))
 
     async def _list(self, params: JsonObject) -> JsonValue:
         return await self._sessions.listing(parse(ListSessions, params))
@@ -129,7 +131,7 @@ class MethodsV1:
         options = self._sessions.options
         return {"modes": options.mode_state(thread), "configOptions": await options.config_options(thread)}
 
-    def _opened(self, session: AcpSession, request: NewSession | OpenSession) -> Callable[[], Awaitable[None]]:
+    def _opened(self, session: AcpSession) -> Callable[[], Awaitable[None]]:
         """Return what is done once the client has the answer: it knows the session only then."""
 
         async def follow() -> None:
@@ -137,26 +139,10 @@ class MethodsV1:
             update: JsonObject = {"sessionUpdate": "available_commands_update", "availableCommands": commands}
             meta: JsonObject = {META: {"cursor": session.cursor.text}}
             await self._peer.notify("session/update", {"sessionId": session.thread_id, "update": update, "_meta": meta})
-            if names := [server.name for server in request.mcp_servers]:
-                # Programs are started from the owner's own settings alone; who asked for others is told.
-                words = (
-                    f"Not used: the MCP servers {', '.join(names)} of the client. The owner adds them: cpl tools add"
-                )
-                said: JsonObject = {
-                    "sessionUpdate": "agent_thought_chunk",
-                    "content": {"type": "text", "text": words[:2000]},
-                }
-                shown: JsonObject = {"sessionId": session.thread_id, "update": said, "_meta": meta}
-                await self._peer.notify("session/update", shown)
             session.follow()
+            await self._sessions.begin_servers(session)
 
         return follow
-
-
-def _unused(request: NewSession | OpenSession) -> JsonObject:
-    """Return the names of MCP servers that the client wants used, and that are not."""
-    names: list[JsonValue] = [server.name for server in request.mcp_servers]
-    return {"_meta": {META: {"unusedMcpServers": names}}} if names else {}
 
 
 _Method = Callable[[MethodsV1, JsonObject], Awaitable[JsonValue | Answer]]

@@ -38,7 +38,9 @@ class MethodsV2:
         return {
             "protocolVersion": VERSION,
             "info": info,
-            "capabilities": {"session": {"prompt": {"embeddedContext": {}}, "mcp": {}, "delete": {}}},
+            "capabilities": {
+                "session": {"prompt": {"embeddedContext": {}}, "mcp": {"stdio": {}, "http": {}}, "delete": {}}
+            },
             "authMethods": [],
         }
 
@@ -66,7 +68,8 @@ class MethodsV2:
     async def _new(self, params: JsonObject) -> Answer:
         thread = await self._sessions.create(parse(NewSession, params))
         session = self._sessions.get(str(thread["thread_id"]))
-        return Answer(result={"sessionId": session.thread_id, **await self._state(thread)}, after=_follow(session))
+        state = {"sessionId": session.thread_id, **await self._state(thread)}
+        return Answer(result=state | self._sessions.servers_answer(session), after=self._follow(session))
 
     async def _resume(self, params: JsonObject) -> Answer:
         request = parse(OpenSession, params)
@@ -79,7 +82,8 @@ class MethodsV2:
         snapshot: JsonObject = {"sessionUpdate": "state_update", **state_of(session.state)}
         meta: JsonObject = {META: {"cursor": session.cursor.text}}
         await self._peer.notify("session/update", {"sessionId": session.thread_id, "update": snapshot, "_meta": meta})
-        return Answer(result=await self._state(thread), after=_follow(session))
+        state = await self._state(thread) | self._sessions.servers_answer(session)
+        return Answer(result=state, after=self._follow(session))
 
     async def _list(self, params: JsonObject) -> JsonValue:
         return await self._sessions.listing(parse(ListSessions, params))
@@ -104,6 +108,13 @@ class MethodsV2:
         session.forget(str(turn["turn_id"]))
         return {"messageId": turn["user_message_id"], "_meta": {META: {"turnId": turn["turn_id"]}}}
 
+    def _follow(self, session: AcpSession) -> Callable[[], Awaitable[None]]:
+        async def follow() -> None:
+            session.follow()
+            await self._sessions.begin_servers(session)
+
+        return follow
+
     async def _state(self, thread: JsonObject) -> JsonObject:
         commands: list[JsonValue] = [
             {**command, "type": "command", "input": {"type": "text", "hint": "what to do"}}
@@ -117,13 +128,6 @@ class MethodsV2:
             {"configId": option["id"], **{name: value for name, value in option.items() if name != "id"}}
             for option in options
         ]
-
-
-def _follow(session: AcpSession) -> Callable[[], Awaitable[None]]:
-    async def follow() -> None:
-        session.follow()
-
-    return follow
 
 
 _Method = Callable[[MethodsV2, JsonObject], Awaitable[JsonValue | Answer]]

@@ -12,6 +12,8 @@ from codeplane.surfaces.acp.options import SessionOptions
 from codeplane.surfaces.acp.prompt import prompt_text
 from codeplane.surfaces.acp.requests import ListSessions, NewSession, OpenSession, Prompt
 from codeplane.surfaces.acp.session import AcpSession, Outlet
+from codeplane.surfaces.acp.session_servers import SessionServers
+from codeplane.surfaces.acp.updates import Text
 
 MAX_SESSIONS = 64
 _LISTED = 50
@@ -30,6 +32,7 @@ class Sessions:
         self._root = root
         self.options = options
         self._open: dict[str, AcpSession] = {}
+        self._servers = SessionServers(door)
 
     def get(self, session_id: str) -> AcpSession:
         """Return an open session; ThreadNotFound for others."""
@@ -46,6 +49,7 @@ class Sessions:
         thread = await self._door.call("thread.create", {"toolset": self._toolset})
         thread_id = str(thread["thread_id"])
         self._open[thread_id] = self._session(thread_id)
+        await self._servers.offer(thread_id, request.mcp_servers)
         return thread
 
     async def reopen(self, request: OpenSession, *, from_start: bool) -> tuple[AcpSession, JsonObject]:
@@ -67,7 +71,21 @@ class Sessions:
             await earlier.end()
         self._check_room()
         self._open[thread_id] = session
+        await self._servers.offer(thread_id, request.mcp_servers)
         return session, thread
+
+    def servers_answer(self, session: AcpSession) -> JsonObject:
+        """Return what the answer that opens a session says of the client's MCP servers."""
+        return self._servers.answer(session.thread_id)
+
+    async def begin_servers(self, session: AcpSession) -> None:
+        """Ask for the MCP servers that the client brings along for a session."""
+
+        async def say(words: str) -> None:
+            shown = Text(role="thought", text=f"{words}\n", message_id="mcp-servers")
+            await self._outlet.send(session.thread_id, shown, session.cursor)
+
+        await self._servers.begin(session.thread_id, say)
 
     async def replay(self, session: AcpSession) -> None:
         """Send what is in a session that was opened again; one that cannot be shown is not open."""
@@ -76,6 +94,7 @@ class Sessions:
         except BaseException:
             # Nobody follows it: a prompt in it would never be answered.
             self._open.pop(session.thread_id, None)
+            await self._servers.end(session.thread_id)
             await session.end()
             raise
 
@@ -105,6 +124,7 @@ class Sessions:
         session = self.get(session_id)
         await session.cancel()
         await session.settle(_LAST_SEC)
+        await self._servers.end(session_id)
         self._open.pop(session_id, None)
         await session.end()
 
@@ -125,6 +145,7 @@ class Sessions:
         command, _, rest = text.strip().partition(" ")
         if command.startswith("/") and (skill := command[1:]) in await self._skills():
             message |= {"skills": [skill], "user_text": rest.strip() or text}
+        await self._servers.settle(session.thread_id)
         return session, await session.send_turn(message)
 
     async def commands(self) -> list[JsonObject]:
@@ -136,6 +157,7 @@ class Sessions:
 
     async def end(self) -> None:
         """Follow nothing any more."""
+        await self._servers.end_all()
         for session in [*self._open.values()]:
             await session.end()
         self._open.clear()

@@ -7,6 +7,7 @@ from pathlib import Path
 from starlette.routing import WebSocketRoute
 from structlog.typing import FilteringBoundLogger
 
+from codeplane.kernel.client_servers import ServerOffers
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.surfaces.acp.connection import AcpConnection
 from codeplane.surfaces.json_rpc.peer import Peer
@@ -24,13 +25,16 @@ class AcpSurface:
         mode: str,
         context_tokens: int,
         on_disconnect: Callable[[str], None],
+        offers: ServerOffers,
         stopping: asyncio.Event,
         logger: FilteringBoundLogger,
     ) -> None:
-        """`mode` is what the owner's settings ask about; a model is shown `context_tokens` at most."""
+        """`mode` is what the owner's settings ask about; a model is shown `context_tokens` at most; `offers` holds the
+        MCP servers that clients bring along."""
         self._mode = mode
         self._context_tokens = context_tokens
         self._on_disconnect = on_disconnect
+        self._offers = offers
         self._conveyor = conveyor
         self._root = root
         self._socket = JsonRpcSocket("/acp", self._open, stopping=stopping, logger=logger)
@@ -48,4 +52,5 @@ class AcpSurface:
             mode=self._mode,
             context_tokens=self._context_tokens,
             on_disconnect=self._on_disconnect,
+            offers=self._offers,
         )

@@ -22,6 +22,7 @@ _NOUNS = {
     "web.search": "web search",
     "run_bash": "shell command",
     "test.run": "test run",
+    "tools.start": "tool server to start",
     "workspace.attach": "folder to open",
     "capability.request": "more rights",
     "session.create": "larger budget",

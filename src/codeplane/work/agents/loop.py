@@ -162,9 +162,12 @@ class AgentLoop:
             run=run,
             tree=trees.tree(run.tree_id),
             recorder=recorder,
-            toolbox=Toolbox.of(parts.catalogue, run.plan.toolset, answer_bytes=parts.turns.answer_bytes).narrow(
-                run.plan.skills
-            ),
+            toolbox=Toolbox.of(
+                parts.catalogue,
+                run.plan.toolset,
+                answer_bytes=parts.turns.answer_bytes,
+                thread_id=run.turn.thread_id,
+            ).narrow(run.plan.skills),
             network=agent.settings.network,
             version=parts.version,
         )

@@ -41,6 +41,15 @@ class ServerSpec:
     revision: str = ""
     # What callers need for a tool, where that is not `execute_tools`.
     capabilities: dict[str, str] = field(default_factory=dict)
+    # The only thread that has its tools, where a client of that thread brought it along.
+    thread_id: str | None = None
+    # What trust in its tools is recorded under; empty: its name.
+    trusted_as: str = ""
+
+    @property
+    def trust_name(self) -> str:
+        """What trust in its tools is recorded under."""
+        return self.trusted_as or self.name
 
     def identity(self, tool: str) -> ToolIdentity:
         """Whose account a tool acts with."""
@@ -110,6 +119,7 @@ def declare_tool(spec: ServerSpec, server: ToolServer, served: ServedTool) -> Op
         identity=served.identity,
         assessment=assessment,
         preview=preview,
+        thread_id=spec.thread_id,
     )
 
 

@@ -55,7 +55,7 @@ class ToolOperations:
                     STREAM,
                     TOOL_TRUSTED,
                     {
-                        "server": request.server,
+                        "server": served.spec.trust_name,
                         "tool": found.tool.name,
                         "fingerprint": found.tool.fingerprint,
                         "risk": (
@@ -73,9 +73,10 @@ class ToolOperations:
     @operation("tools.distrust", risk=Risk.WRITE, people=True)
     async def distrust(self, call: Call, request: TrustRequest) -> TrustResult:
         """Trust tools no longer: calls of them ask again."""
-        chosen = _choose(self._registry.get(request.server), request.tools)
+        served = self._registry.get(request.server)
+        chosen = _choose(served, request.tools)
         await call.record(
-            [(STREAM, TOOL_DISTRUSTED, {"server": request.server, "tool": found.tool.name}) for found in chosen]
+            [(STREAM, TOOL_DISTRUSTED, {"server": served.spec.trust_name, "tool": found.tool.name}) for found in chosen]
         )
         return self._result(request.server, chosen)
 

@@ -61,6 +61,9 @@ class ToolRegistry:
         self._config = config
         for name in [*self._served]:
             known, wanted = self._served[name].spec, specs.get(name)
+            if known.thread_id is not None:
+                # A client's, which ends with its session.
+                continue
             if wanted is None or _facts(wanted) != _facts(known):
                 await self._remove(name)
         for name, spec in specs.items():
@@ -83,6 +86,20 @@ class ToolRegistry:
         for served in self._served.values():
             served.server.tools_changed()
 
+    def knows(self, name: str) -> bool:
+        """Whether there is a server of that name."""
+        return name in self._served
+
+    async def add(self, spec: ServerSpec) -> None:
+        """Add a server and wait until its tools are known; the error when that fails, and it is tried again."""
+        self._add(spec)
+        await self._served[spec.name].server.reconnect()
+
+    async def remove(self, name: str) -> None:
+        """End a server, if it is there, and take its tools away."""
+        if name in self._served:
+            await self._remove(name)
+
     def _add(self, spec: ServerSpec) -> None:
         server = ToolServer(spec.name, spec.connector, publish=self._publish, config=self._config, clock=self._clock)
         served = self._served[spec.name] = Served(spec=spec, server=server)
@@ -100,7 +117,7 @@ class ToolRegistry:
             self._catalogue.change(remove=served.operations)
 
     def _judge_again(self, name: str) -> None:
-        if (served := self._served.get(name)) is not None:
+        for served in [found for found in self._served.values() if found.spec.trust_name == name]:
             self._publish(served.server, served.announced)
 
     def _publish(self, server: ToolServer, tools: tuple[ExternalTool, ...]) -> None:
@@ -146,7 +163,7 @@ class ToolRegistry:
                 tool=tool,
                 operation=names[name],
                 judged=judge_risk(
-                    tool, spec.settings, self._trust.get(spec.name, name), is_confined=spec.connector.is_confined
+                    tool, spec.settings, self._trust.get(spec.trust_name, name), is_confined=spec.connector.is_confined
                 ),
                 identity=spec.identity(name),
             )

@@ -94,7 +94,7 @@ class TurnLoop:
         self._count_tokens = count_tokens
         self._config = config
         self._clock = clock
-        self._toolboxes: dict[str, Toolbox] = {}
+        self._toolboxes: dict[tuple[str, str | None], Toolbox] = {}
         self._toolboxes_of = catalogue.version
 
     async def run(
@@ -138,7 +138,7 @@ class TurnLoop:
             work=work,
             actor=actor,
             interrupt=interrupt,
-            toolbox=self._toolbox(plan.toolset).narrow(plan.skills),
+            toolbox=self._toolbox(plan.toolset, turn.thread_id).narrow(plan.skills),
             transcript=await self._transcripts.load(entries),
             history=history.messages,
             steps=max([item.steps_done, *(entry.step + 1 for entry in entries)]),
@@ -149,13 +149,16 @@ class TurnLoop:
             await self._save_memory(run, history.notes)
         return run
 
-    def _toolbox(self, toolset: str) -> Toolbox:
+    def _toolbox(self, toolset: str, thread_id: str) -> Toolbox:
         if self._toolboxes_of != self._catalogue.version:
             self._toolboxes_of = self._catalogue.version
             self._toolboxes.clear()
-        if toolset not in self._toolboxes:
-            self._toolboxes[toolset] = Toolbox.of(self._catalogue, toolset, answer_bytes=self._config.answer_bytes)
-        return self._toolboxes[toolset]
+        own = thread_id if self._catalogue.has_thread(thread_id) else None
+        if (toolset, own) not in self._toolboxes:
+            self._toolboxes[toolset, own] = Toolbox.of(
+                self._catalogue, toolset, answer_bytes=self._config.answer_bytes, thread_id=own
+            )
+        return self._toolboxes[toolset, own]
 
     async def _loop(self, run: TurnRun) -> Transition | None:
         while True:

@@ -20,7 +20,7 @@ from codeplane.work.skills.tool_names import narrow_tools
 from codeplane.work.turns.transcript import ModelAnswer, ToolRequest
 
 # Families that turns are made of; a model cannot call them from within one.
-_OWN_FAMILIES = frozenset({"thread", "turn", "model", "agent_tool", "acp_agent"})
+_OWN_FAMILIES = frozenset({"thread", "turn", "model", "agent_tool", "acp_agent", "tools"})
 # The command itself records its start, output and end.
 RECORDS_ITSELF = frozenset({"run_bash"})
 # A proposal of a caller that has read untrusted content does not pause its turn.
@@ -49,11 +49,11 @@ class Toolbox:
         self._tools = tools
 
     @classmethod
-    def of(cls, catalogue: Catalogue, toolset: str, *, answer_bytes: int) -> "Toolbox":
-        """The tools of a toolset, without those for people and those that turns are made of."""
+    def of(cls, catalogue: Catalogue, toolset: str, *, answer_bytes: int, thread_id: str | None = None) -> "Toolbox":
+        """The tools of a toolset and of a thread alone, without those for people and those that turns are made of."""
         tools = {
             found.tool: found
-            for found in catalogue.toolset(toolset.split(","))
+            for found in catalogue.toolset(toolset.split(","), thread_id=thread_id)
             if not found.streaming and not found.mark.people and found.name.partition(".")[0] not in _OWN_FAMILIES
         }
         return cls(tools, answer_bytes=answer_bytes)
