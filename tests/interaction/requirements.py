@@ -2012,6 +2012,11 @@ REQUIREMENTS = (
         source="issue 22, decision 35",
         promise="MCP servers of a client start when the owner agrees, enclosed, for its session alone, and end with it",
     ),
+    Requirement(
+        id="ACP-18",
+        source="issue 22, ACP v1",
+        promise="unsaved text of linked files is read from an editor that offers it, shown as such, and of no others",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -164,6 +164,9 @@ class TurnsConfig(Section):
     max_queued: int = Field(16, ge=0, le=1000, description="turns that wait in one thread; more are refused")
     max_running: int = Field(3, ge=1, le=1000, description="turns that run at once, over all threads")
     raw_reasoning: bool = Field(False, description="clients may ask for a model's reasoning word by word")
+    unsaved_files: bool = Field(
+        True, description="files that a prompt links to are read from an ACP editor that offers it, where not saved"
+    )
 
 
 class JobsConfig(Section):

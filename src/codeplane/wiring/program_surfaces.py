@@ -29,6 +29,7 @@ def program_routes(plane: Plane, config: Config, *, root: Path, stopping: asynci
         context_tokens=config.turns.context_tokens,
         on_disconnect=plane.sessions.disconnect,
         offers=plane.tools.client_servers,
+        reads_editor=config.turns.unsaved_files,
         stopping=stopping,
         logger=plane.logs.logger("codeplane.acp"),
     )

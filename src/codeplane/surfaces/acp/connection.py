@@ -10,6 +10,7 @@ from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.errors import CodePlaneError, NotInitialized
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.acp.door import AcpDoor
+from codeplane.surfaces.acp.editor_files import EditorFiles
 from codeplane.surfaces.acp.errors import rpc_error, seed_error
 from codeplane.surfaces.acp.methods_v1 import MethodsV1
 from codeplane.surfaces.acp.methods_v2 import MethodsV2
@@ -53,10 +54,12 @@ class AcpConnection:
         context_tokens: int,
         on_disconnect: Callable[[str], None],
         offers: ServerOffers,
+        reads_editor: bool,
     ) -> None:
         self._peer = peer
         self._root = root
         self._mode = mode
+        self._reads_editor = reads_editor
         self._context_tokens = context_tokens
         self._on_disconnect = on_disconnect
         self._door = AcpDoor(conveyor, connection, offers)
@@ -101,8 +104,20 @@ class AcpConnection:
         asked = parse(Initialize, params)
         self._door.set_client(asked.client_name)
         # A draft: only for clients that ask for it, where whoever started the connection offers it.
-        kind = MethodsV2 if self._offers_v2 and asked.protocol_version >= 2 else MethodsV1
-        self._dialect = methods = kind(
-            self._door, self._peer, root=self._root, options=options, context_tokens=self._context_tokens
+        if self._offers_v2 and asked.protocol_version >= 2:
+            second = MethodsV2(
+                self._door, self._peer, root=self._root, options=options, context_tokens=self._context_tokens
+            )
+            self._dialect = second
+            return second.initialized(INFO)
+        # In version 2 clients have no files to offer.
+        is_read = self._reads_editor and asked.client_capabilities.fs.read_text_file
+        self._dialect = methods = MethodsV1(
+            self._door,
+            self._peer,
+            root=self._root,
+            options=options,
+            context_tokens=self._context_tokens,
+            files=EditorFiles(self._door, self._peer, root=self._root) if is_read else None,
         )
         return methods.initialized(INFO)

@@ -7,6 +7,7 @@ from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.acp.cursor import META
 from codeplane.surfaces.acp.door import AcpDoor
+from codeplane.surfaces.acp.editor_files import EditorFiles
 from codeplane.surfaces.acp.options import MODE, SessionOptions
 from codeplane.surfaces.acp.requests import (
     ListSessions,
@@ -30,11 +31,20 @@ VERSION = 1
 class MethodsV1:
     """Answers a client of version 1."""
 
-    def __init__(self, door: AcpDoor, peer: Peer, *, root: Path, options: SessionOptions, context_tokens: int) -> None:
+    def __init__(
+        self,
+        door: AcpDoor,
+        peer: Peer,
+        *,
+        root: Path,
+        options: SessionOptions,
+        context_tokens: int,
+        files: EditorFiles | None,
+    ) -> None:
         self._peer = peer
         self._door = door
         outlet = V1Outlet(peer, context_tokens=context_tokens)
-        self._sessions = Sessions(door, outlet, root=root, options=options, toolset=door.toolset)
+        self._sessions = Sessions(door, outlet, root=root, options=options, toolset=door.toolset, files=files)
 
     def initialized(self, info: JsonObject) -> JsonObject:
         """Return the answer to the handshake."""

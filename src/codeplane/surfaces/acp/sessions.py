@@ -8,6 +8,7 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.acp.cursor import META, Cursor, meta_field
 from codeplane.surfaces.acp.door import AcpDoor
+from codeplane.surfaces.acp.editor_files import EditorFiles
 from codeplane.surfaces.acp.options import SessionOptions
 from codeplane.surfaces.acp.prompt import prompt_text
 from codeplane.surfaces.acp.requests import ListSessions, NewSession, OpenSession, Prompt
@@ -24,8 +25,18 @@ _LAST_SEC = 5.0
 class Sessions:
     """What a client does with threads."""
 
-    def __init__(self, door: AcpDoor, outlet: Outlet, *, root: Path, options: SessionOptions, toolset: str) -> None:
-        """`toolset` names the tools that the turns of new sessions may use."""
+    def __init__(
+        self,
+        door: AcpDoor,
+        outlet: Outlet,
+        *,
+        root: Path,
+        options: SessionOptions,
+        toolset: str,
+        files: EditorFiles | None = None,
+    ) -> None:
+        """`toolset` names the tools that the turns of new sessions may use; `files` reads what an editor has open."""
+        self._files = files
         self._toolset = toolset
         self._door = door
         self._outlet = outlet
@@ -137,7 +148,8 @@ class Sessions:
     async def send(self, request: Prompt) -> tuple[AcpSession, JsonObject]:
         """Send a prompt; return its session and turn."""
         session = self.get(request.session_id)
-        text = prompt_text(request.prompt, self._root)
+        unsaved = await self._files.unsaved(session.thread_id, request.prompt) if self._files is not None else {}
+        text = prompt_text(request.prompt, self._root, unsaved)
         message_id = meta_field(request.meta, "messageId")
         if message_id is not None and not (isinstance(message_id, str) and 0 < len(message_id) <= 200):
             raise InvalidArgument("`_meta.codeplane.messageId` has to be a text of at most 200 characters")

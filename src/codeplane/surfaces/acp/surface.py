@@ -26,15 +26,17 @@ class AcpSurface:
         context_tokens: int,
         on_disconnect: Callable[[str], None],
         offers: ServerOffers,
+        reads_editor: bool,
         stopping: asyncio.Event,
         logger: FilteringBoundLogger,
     ) -> None:
         """`mode` is what the owner's settings ask about; a model is shown `context_tokens` at most; `offers` holds the
-        MCP servers that clients bring along."""
+        MCP servers that clients bring along; `reads_editor` allows reading files from editors."""
         self._mode = mode
         self._context_tokens = context_tokens
         self._on_disconnect = on_disconnect
         self._offers = offers
+        self._reads_editor = reads_editor
         self._conveyor = conveyor
         self._root = root
         self._socket = JsonRpcSocket("/acp", self._open, stopping=stopping, logger=logger)
@@ -53,4 +55,5 @@ class AcpSurface:
             context_tokens=self._context_tokens,
             on_disconnect=self._on_disconnect,
             offers=self._offers,
+            reads_editor=self._reads_editor,
         )
