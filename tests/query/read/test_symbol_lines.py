@@ -114,7 +114,7 @@ def test_a_long_class_is_read_without_the_bodies_of_its_methods(tmp_path: Path) 
             "class Long:\n    limit = 3\n\n    def m0(\n        self,\n    ):\n        … 7-26\n\n"
         )
         assert content.endswith("    last = 4\n") and "self.x" not in content
-        assert ", 160 lines of bodies left out\nclass Long:" in str(envelope["text"])
+        assert ", 160 lines left out\nclass Long:" in str(envelope["text"])
         # The numbers are those to read.
         (part,) = files(await ask("read_files", paths="a.py:7-26"))
         assert part["content"] == "        self.x += 0\n" * 20
@@ -122,6 +122,51 @@ def test_a_long_class_is_read_without_the_bodies_of_its_methods(tmp_path: Path) 
         assert braced["content"] == "class Long {\n  int x;\n  void m() {\n    … 4-173\n  }\n\n  int y;\n}\n"
         (whole,) = files(await ask("read_files", paths="symbol:b.py:Whole"))
         assert whole["left_out"] == 0 and "self.x" in str(whole["content"])
+
+    with_plane(root, body)
+
+
+@requirement("RDF-10")
+def test_a_long_function_is_read_by_its_beginning_with_what_opens_in_the_rest(tmp_path: Path) -> None:
+    block = "    if stage == {0}:\n        a()\n" + "        b()\n" * 38
+    python = "def work(stage):\n" + "".join(map(block.format, range(6))) + "    return stage\n"
+    root = make_repo(tmp_path / "repo", {"a.py": python, "b.py": python[: python.index("    if stage == 3")]})
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("read_files", paths="symbol:a.py:work")
+        (found,) = files(envelope)
+        lines = python.splitlines(keepends=True)
+        assert (found["start"], found["end"], found["truncated"]) == (1, 100, True)
+        assert found["content"] == "".join(lines[:100]) and found["next_range"] == "a.py:101-242"
+        opening = "".join(f"\n  {line}: if stage == {stage}:" for line, stage in ((122, 3), (162, 4), (202, 5)))
+        assert str(envelope["text"]).endswith(f"== truncated; next: a.py:101-242, with{opening}")
+        (rest,) = files(await ask("read_files", paths="a.py:101-242"))
+        assert rest["content"] == "".join(lines[100:])
+        (whole,) = files(await ask("read_files", paths="symbol:b.py:work"))
+        assert whole["end"] == 121 and not whole["truncated"]
+
+    with_plane(root, body)
+
+
+@requirement("RDF-10")
+def test_of_long_comments_in_a_long_class_the_beginning_is_read(tmp_path: Path) -> None:
+    comment = "  /**\n   * Says {0}.\n" + "   * More of it.\n" * 8 + "   */\n"
+    method = "  void m{0}() {{\n" + "    x += {0};\n" * 20 + "  }}\n\n"
+    java = "class Long {\n" + "".join((comment + method).format(number) for number in range(6)) + "}\n"
+    docstring = '    """Say what it is.\n\n' + "    More of it.\n" * 8 + '    """\n\n'
+    python = "class Long:\n" + docstring + '    text = """\n' + "    kept\n" * 8 + '    """\n\n'
+    python += "".join(f"    def m{number}(self):\n" + "        self.x()\n" * 30 + "\n" for number in range(5))
+    root = make_repo(tmp_path / "repo", {"A.java": java, "a.py": python})
+
+    async def body(ask: Ask) -> None:
+        (found,) = files(await ask("read_files", paths="symbol:A.java:Long"))
+        assert str(found["content"]).startswith(
+            "class Long {\n  /**\n   * Says 0.\n   … 4-11\n   */\n  void m0() {\n    … 14-33\n  }\n\n"
+        )
+        assert found["left_out"] == 6 * 28 and str(found["content"]).endswith("  }\n\n}\n")
+        (found,) = files(await ask("read_files", paths="symbol:a.py:Long"))
+        head = 'class Long:\n    """Say what it is.\n\n    … 4-11\n    """\n\n    text = """\n' + "    kept\n" * 8
+        assert str(found["content"]).startswith(head + '    """\n\n    def m0(self):\n        … ')
 
     with_plane(root, body)
 

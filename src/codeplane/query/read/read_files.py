@@ -29,6 +29,7 @@ from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 from codeplane.kernel.trace import span
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.knowledge import Knowledge
+from codeplane.query.read.long_definition import openings, shown_end
 from codeplane.query.read.symbol_lines import is_name, named_lines
 
 MAX_BYTES = 64 * 1024
@@ -54,9 +55,9 @@ class Range(Request):
 
 
 class _Definition(Range):
-    """The lines of a definition; of a long one without those of the bodies inside."""
+    """The lines of a definition; of a long one without those of the bodies and long comments inside."""
 
-    bodies: tuple[tuple[int, int], ...] = ()
+    left_out: tuple[tuple[int, int], ...] = ()
 
 
 class ReadRequest(WorkspaceRequest):
@@ -93,7 +94,10 @@ class FileText(Result):
     encoding: str = "utf-8"
     is_link: bool = Field(False, description="a symbolic link, not followed: the content is where it leads")
     truncated: bool = False
-    left_out: int = Field(0, description="lines of bodies inside a long definition, each replaced by their numbers")
+    left_out: int = Field(
+        0, description="lines of bodies and comments inside a long definition, replaced by their numbers"
+    )
+    rest: tuple[str, ...] = Field((), description="lines that open what was not shown of a long definition")
     next_range: str | None = None
     cut_line: int | None = None
     error: str | None = None
@@ -109,7 +113,7 @@ class FileText(Result):
             else (f"== {self.path}:{self.start}-{self.end} of {self.line_count}")
         )
         if self.left_out:
-            head += f", {plural(self.left_out, 'line')} of bodies left out"
+            head += f", {plural(self.left_out, 'line')} left out"
         if self.is_link:
             head = f"== {self.path}: a symbolic link to"
         if self.encoding != "utf-8":
@@ -118,6 +122,8 @@ class FileText(Result):
             head += f" {self.metadata.size_bytes} bytes of {self.metadata.modified_at[:19]}Z hash {self.metadata.hash}"
             head += "".join(f" {detail}" for detail in (self.metadata.language, self.metadata.git_status) if detail)
         tail = f"\n== truncated; next: {self.next_range}" if self.next_range else ""
+        if self.rest:
+            tail = "\n".join((f"{tail}, with", *self.rest))
         if self.cut_line is not None:
             tail = f"\n== line {self.cut_line} is cut at {MAX_BYTES} bytes{tail}"
         return f"{head}\n{self.content}{tail}"
@@ -165,7 +171,7 @@ class ReadOperations:
     @operation("read_files", risk=Risk.READ, toolset="core")
     async def read_files(self, call: Call, request: ReadRequest) -> ReadResult:
         """Read files, line ranges (path:10-40) or definitions (symbol:Class.method, symbol:path:name, or an id),
-        several at once; up to 64 KB or 2,000 lines, then the next range."""
+        several at once; up to 64 KB or 2,000 lines, of a long definition its beginning, then the next range."""
         named = await self._definition_ranges(request.paths)
         asked = [item for text in request.paths for item in (named[text] if text in named else [_parse(text)])]
         gits = git_folders(self._root)
@@ -229,7 +235,7 @@ class ReadOperations:
         lines_of = await named_lines(self._knowledge, names)
         return {
             name: [
-                _Definition(path=each.path, start_line=each.start, end_line=each.end, bodies=each.bodies)
+                _Definition(path=each.path, start_line=each.start, end_line=each.end, left_out=each.left_out)
                 for each in lines
             ]
             if isinstance(lines, list)
@@ -288,12 +294,13 @@ class ReadOperations:
             raise InvalidArgument(f"{path} has {plural(len(lines), 'line')}", hint=f"ask for lines 1 to {len(lines)}")
         start = item.start_line
         end = min(item.end_line or len(lines), len(lines))
-        content, last, cut = _fit_lines(lines, start, end, bytes_left, lines_left)
+        shown = shown_end(start, end, item.left_out) if isinstance(item, _Definition) else end
+        content, last, cut = _fit_lines(lines, start, shown, bytes_left, lines_left)
         truncated = last < end or cut
         content = _shown_part(call, text, len("".join(lines[: start - 1])), content)
         left_out = 0
         if isinstance(item, _Definition):
-            content, left_out = _without(content, item.bodies, start, last)
+            content, left_out = _without(content, item.left_out, start, last)
         return FileText(
             path=path_text(path),
             content=content,
@@ -304,6 +311,7 @@ class ReadOperations:
             is_link=content_read.stamp is not None and stat.S_ISLNK(content_read.stamp.mode),
             truncated=truncated or left_out > 0,
             left_out=left_out,
+            rest=openings(lines, last + 1, end) if last == shown < end else (),
             next_range=f"{path_text(path)}:{last + 1}-{end}" if last < end else None,
             cut_line=last if cut else None,
             metadata=_metadata(path, content_read) if metadata else None,
@@ -340,14 +348,14 @@ def _fit_lines(lines: list[str], start: int, end: int, bytes_left: int, lines_le
     return "".join(taken), start - 1 + len(taken), cut
 
 
-def _without(content: str, bodies: Sequence[tuple[int, int]], start: int, last: int) -> tuple[str, int]:
-    """The lines without those of bodies, and how many these are."""
+def _without(content: str, stretches: Sequence[tuple[int, int]], start: int, last: int) -> tuple[str, int]:
+    """The lines without those of some stretches, and how many these are."""
     lines = re.split(r"(?<=\n)", content)
     if len(lines) - (lines[-1] == "") != last - start + 1:
         # A redacted secret has other lines, and numbers would not fit.
         return content, 0
     count = 0
-    for first, end in bodies:
+    for first, end in stretches:
         if start <= first and end <= last:
             row = lines[first - start]
             lines[first - start] = f"{row[: len(row) - len(row.lstrip())]}… {first}-{end}\n"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from codeplane.code.languages.registry import languages
 from codeplane.code.model import Definition
 from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import path_text
@@ -12,6 +13,7 @@ from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
 from codeplane.query.consistent_read import read_consistently
 from codeplane.query.explain.explain import entry, near_names, only_one
 from codeplane.query.knowledge import Knowledge
+from codeplane.query.read.long_comments import long_comments
 from codeplane.query.search.symbols import Target, targets
 
 PREFIX = "symbol:"
@@ -33,8 +35,8 @@ class Lines:
     path: str
     start: int
     end: int
-    # First and last lines of the bodies that a long definition is shown without.
-    bodies: tuple[tuple[int, int], ...] = ()
+    # First and last lines of the bodies and comments that a long definition is shown without.
+    left_out: tuple[tuple[int, int], ...] = ()
 
 
 def is_name(text: str) -> bool:
@@ -101,7 +103,7 @@ def _join(found: Sequence[Lines]) -> list[Lines]:
     for lines in sorted(found, key=lambda each: each.start):
         if joined and lines.start <= joined[-1].end + 2:
             before = joined.pop()
-            lines = replace(before, end=max(before.end, lines.end), bodies=(*before.bodies, *lines.bodies))
+            lines = replace(before, end=max(before.end, lines.end), left_out=(*before.left_out, *lines.left_out))
         joined.append(lines)
     return joined
 
@@ -124,8 +126,9 @@ def _lines_of(world: World, path: str, target: Definition) -> Lines:
         if not line.strip().startswith((b"@", b"#[")):
             break
         start -= 1
-    long = target.end_line - target.line >= _LONG
-    return Lines(path=path, start=start, end=target.end_line, bodies=_bodies(world, path, target) if long else ())
+    bodies = _bodies(world, path, target) if target.end_line - target.line >= _LONG else ()
+    comments = _comments(world, path, start, target, bodies) if bodies else ()
+    return Lines(path=path, start=start, end=target.end_line, left_out=tuple(sorted({*bodies, *comments})))
 
 
 def _bodies(world: World, path: str, target: Definition) -> tuple[tuple[int, int], ...]:
@@ -142,3 +145,18 @@ def _bodies(world: World, path: str, target: Definition) -> tuple[tuple[int, int
         if first > max(last, inner.line) and end - first >= _FEW:
             bodies.append((first, end))
     return tuple(bodies)
+
+
+def _comments(
+    world: World, path: str, start: int, target: Definition, bodies: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The lines of long comments and of the docstring outside of bodies."""
+    facts, text = world.facts(path), world.text(path)
+    language = languages().by_name.get(facts.language) if facts is not None else None
+    if language is None:
+        return []
+    rows = text.split(b"\n")[start - 1 : target.end_line]
+    docstring = text.count(b"\n", 0, target.body) + 1 - start if language.docstrings else -1
+    in_bodies = {line - start for first, last in bodies for line in range(first, last + 1)}
+    found = long_comments(rows, language.comments, in_bodies, docstring)
+    return [(start + first, start + last) for first, last in found]
