@@ -151,8 +151,9 @@ def test_kinds_of_files() -> None:
     kinds = {
         "source": ("src/main.rs", "src/builtin.jq", "bin/run.sh", "lib/license_check.py"),
         "tests": ("tests/test_a.py", "src/a.test.ts", "a_test.go"),
-        "prose": ("README.md", "docs/use.rst", "Makefile2", "doc/fd.1", "CHANGELOG"),
-        "settings": (".github/workflows/ci.yml", "Cargo.toml", "pom.xml"),
+        "declarations": ("index.d.ts", "src/use.d.mts", "stubs/yaml.pyi"),
+        "prose": ("README.md", "docs/use.rst", "Makefile2", "doc/fd.1", "CHANGELOG", "demo/list.js", "benches/walk.rs"),
+        "settings": (".github/workflows/ci.yml", "Cargo.toml", "pom.xml", "karma.conf.js", "vite.config.ts"),
         "data": (
             "LICENSE-APACHE",
             "COPYING",
@@ -161,6 +162,7 @@ def test_kinds_of_files() -> None:
             "package-lock.json",
             "vendor/a.c",
             "a.min.js",
+            "static/jquery-3.5.1.js",
         ),
     }
     assert {path: kind_of(path) for some in kinds.values() for path in some} == {

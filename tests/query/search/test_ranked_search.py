@@ -160,6 +160,26 @@ def test_the_index_is_taken_up_again_after_a_stop(root: Path) -> None:
 
 
 @requirement("RNK-09")
+def test_a_long_report_is_answered_by_a_small_repository(tmp_path: Path) -> None:
+    """Most of its words are of the caller's own program, and none of the ones that say what is wrong."""
+    files = {
+        "shop/cart.py": "def grand_total(items, coupon):\n    return sum(items) - coupon.worth\n",
+        "shop/mail.py": "def send_mail(address, subject):\n    return address\n",
+        "shop/stock.py": "def count_stock(shelf):\n    return len(shelf)\n",
+    }
+    own_program = " ".join(f"customer{number} waiter{number}" for number in range(60))
+    report = f"The grand total of items is wrong when a coupon has no worth\n\nSeen so:\n```\n{own_program}\n```\n"
+
+    async def body(ask: Ask) -> None:
+        found = result(await ask("search", query=report))
+        assert isinstance(found["results"], list)
+        best = found["results"][0]
+        assert isinstance(best, dict) and best["path"] == "shop/cart.py"
+
+    with_plane(make_repo(tmp_path / "shop", files), body)
+
+
+@requirement("RNK-09")
 def test_nothing_here_fits_is_an_answer(tmp_path: Path) -> None:
     files = {
         "shop/cart.py": "def grand_total(items, coupon):\n    return sum(items) - coupon.worth\n",

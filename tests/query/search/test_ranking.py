@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from codeplane.index.fulltext import Document, FullText
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.best_line import best_lines
-from codeplane.query.search.question import MAX_QUESTION, parse_question, variants
+from codeplane.query.search.question import MAX_QUESTION, named_paths, parse_question, variants
 from codeplane.query.search.ranking import Ranked, rank, reasons, weigh
 from tests.interaction.requirements import requirement
 
@@ -114,6 +114,35 @@ def test_words_that_say_nothing_are_left_out_unless_there_is_nothing_else(shop: 
     assert parse_question("the").title == {"the"}
     assert paths(rank(shop, "the", limit=1)) != []
     assert rank(shop, "zyzzyva", limit=5) == []
+
+
+@requirement("RNK-01")
+def test_what_a_report_has_beside_its_question_is_left_out(shop: FullText) -> None:
+    report = (
+        "The total is wrong\n<!-- Please search\nthe courier first -->\n"
+        "see https://parcel.example/courier?slugify=1 and https://git.example/a/b/blob/main/shop/cart.py#L3\n"
+        "courier: 1.2.3\nslugify 0.9\nparcel: None\n"
+    )
+    asked = parse_question(report)
+    assert {*asked.title, *asked.prose}.isdisjoint({"courier", "slugify", "parcel", "please", "example"})
+    assert named_paths(report) == {"shop/cart.py"}
+    # What only looks like that stays.
+    assert {"courier", "slugify"} <= parse_question("total\ncourier: 1.2.3 is slow\nslugify: fails").prose.keys()
+
+
+@requirement("RNK-01")
+def test_declarations_and_demos_come_behind_what_does_it(tmp_path: Path) -> None:
+    full_text = FullText(tmp_path / "text")
+    text = b"export function setProgress(value) { progress(value) }\n"
+    declared = b"// typings of setProgress\nexport function setProgress(value: number): void\n"
+    files = {"src/props.js": text, "src/index.d.ts": declared, "demo/progress.js": text * 3, "karma.conf.js": text}
+    full_text.add(Document(path=path, text=text, names=["setProgress"]) for path, text in files.items())
+    full_text.add([Document(path=f"src/{number}.js", text=b"export const x = 1\n") for number in range(9)])
+    full_text.commit(1)
+    assert paths(rank(full_text, "setProgress loses its value", limit=9))[0] == "src/props.js"
+    assert paths(rank(full_text, "typings of setProgress lose its value", limit=9))[0] == "src/index.d.ts"
+    assert paths(rank(full_text, "the progress demo loses its value", limit=9))[0] == "demo/progress.js"
+    full_text.close()
 
 
 def test_a_question_of_nothing_is_refused(shop: FullText) -> None:

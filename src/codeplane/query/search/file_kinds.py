@@ -8,24 +8,30 @@ from typing import Literal
 from codeplane.code.languages.registry import languages
 from codeplane.index.path_kinds import is_test
 
-Kind = Literal["source", "tests", "prose", "settings", "data"]
+Kind = Literal["source", "declarations", "tests", "prose", "settings", "data"]
 
 _REMEMBERED = 16_384
 # Others wrote it, a program made it, or it holds values rather than rules.
 _DATA = re.compile(
     r"(?:^|/)(?:vendor|vendored|_vendor|third_party|node_modules|dist|generated|locale|locales|fixtures)/"
-    r"|\.min\.\w+$|_pb2(?:_grpc)?\.py$|\.(?:lock|lockb|sum|map|svg|po|pot|csv|tsv|json|jsonl|snap|asc|pem|patch)$"
+    r"|\.min\.\w+$|[-.]\d+(?:\.\d+)+[^/]*\.(?:js|css)$|_pb2(?:_grpc)?\.py$|\.(?:lock|lockb|sum|map|svg|po|pot|csv|tsv|json|jsonl|snap|asc|pem|patch)$"
     r"|(?:^|/)[^/]*-lock\.\w+$"
     r"|(?:^|/)(?:LICEN[CS]E|COPYING|NOTICE|UNLICENSE|PATENTS|AUTHORS|CONTRIBUTORS|MAINTAINERS|CODEOWNERS)[^/]*$"
 )
 _PROSE = re.compile(
-    r"(?:^|/)(?:docs?|examples?)/|\.(?:md|mdx|markdown|rst|adoc|txt|html?|\d)$"
+    r"(?:^|/)(?:docs?|examples?|demos?|bench(?:es|marks?)?|sandbox|playgrounds?)/|\.(?:md|mdx|markdown|rst|adoc|txt|html?|\d)$"
     r"|(?:^|/)(?:CHANGE\w*|NEWS|HISTORY|README|CONTRIBUTING|SECURITY)[^/]*$"
 )
-_SETTINGS = re.compile(r"(?:^|/)\.[^/]+(?:/|$)|\.(?:ya?ml|toml|ini|cfg|conf|properties|xml|gradle|nix|editorconfig)$")
+_SETTINGS = re.compile(
+    r"(?:^|/)\.[^/]+(?:/|$)|\.conf(?:ig)?\.[cm]?[jt]s$|\.(?:ya?ml|toml|ini|cfg|conf|properties|xml|gradle|nix|editorconfig)$"
+)
+# They say what is there, and others do it.
+_DECLARATIONS = re.compile(r"\.d\.[cm]?ts$|\.pyi$")
 # A question that has one of these words is about such files.
 _ABOUT: Mapping[Kind, frozenset[str]] = {
-    "prose": frozenset({"docs", "documentation", "documented", "guide", "tutorial", "manual"}),
+    "prose": frozenset({"docs", "documentation", "documented", "guide", "tutorial", "manual"})
+    | frozenset({"demo", "demos", "bench", "benchmark", "benchmarks", "sandbox", "playground"}),
+    "declarations": frozenset({"typing", "typings", "types", "typescript", "declaration", "declarations", "stubs"}),
     "settings": frozenset({"ci", "config", "configuration", "settings", "pipeline"}),
     "data": frozenset({"fixture", "fixtures", "snapshots", "translations", "generated", "vendored"}),
 }
@@ -53,6 +59,8 @@ def kind_of(path: str) -> Kind:
         return "prose"
     if _SETTINGS.search(path):
         return "settings"
+    if _DECLARATIONS.search(path):
+        return "declarations"
     # LICENSE, Makefile, completion scripts: without an ending, and in no language that is known.
     name = path.rpartition("/")[2]
     return "source" if "." in name or languages().of(path) is not None else "prose"

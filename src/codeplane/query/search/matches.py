@@ -37,7 +37,7 @@ class Place(Struct, frozen=True, kw_only=True, gc=False):
             end=end,
             spans=((at, min(at + self.length, end - start)),) if self.length else (),
             context=context,
-            score=round(self.score, 4),
+            score=round(min(self.score, 1.0), 4),
             match_type=self.match_type,
             symbol=SymbolInfo.of(self.symbol) if self.symbol is not None else None,
             tier=self.tier,

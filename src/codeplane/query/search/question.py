@@ -16,6 +16,13 @@ _WORD = re.compile(r"\w+")
 _DOTTED = re.compile(r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)+")
 _PATH = re.compile(r"(?<![\w.\-])[\w.\-]*(?:[/\\][\w.\-]+)+|(?<![\w.\-])[\w.\-]+\.[a-z]{1,4}\b")
 _TRACE = re.compile(r"^\s*(?:File \"|at \S|#\d+ ).*$", re.MULTILINE)
+# What a report has beside what it asks: notes of its template, addresses, and versions of what is installed.
+_NOTE = re.compile(r"<!--.*?-->", re.DOTALL)
+_ADDRESS = re.compile(r"\bhttps?://[^\s<>()\[\]\"'`]+")
+_FILE_ADDRESS = re.compile(r"/(?:blob|tree|raw)/[^/]+/([^#?]+)")
+_INSTALLED = re.compile(
+    r"^[ \t>*+-]*[\w.+-]+(?:[ \t]*[:=]+[ \t]*|[ \t]+)(?:v?\d+(?:\.\d+)+\S*|None)[ \t]*$", re.MULTILINE
+)
 _MAX_MENTIONS = 100
 _MAX_STEPS = 12
 _ENDING = re.compile(r"\.\w+$")
@@ -76,7 +83,7 @@ class Question:
 
 def parse_question(text: str) -> Question:
     """Parse a question, a long one by its beginning; InvalidArgument if it is empty."""
-    text = text[:MAX_QUESTION]
+    text = _asked(text)
     title, _, body = text.strip().partition("\n")
     code, prose = " ".join(_CODE_BLOCK.findall(body)), _CODE_BLOCK.sub(" ", body)
     names: dict[str, bool] = {}
@@ -101,9 +108,21 @@ def parse_question(text: str) -> Question:
 
 def named_paths(text: str) -> frozenset[str]:
     """The paths with folders that a question names, but for those in code and in traces."""
-    prose = _TRACE.sub(" ", _CODE_BLOCK.sub(" ", text[:MAX_QUESTION]))
+    prose = _TRACE.sub(" ", _CODE_BLOCK.sub(" ", _asked(text)))
     found = (path.replace("\\", "/").strip("./") for path in islice(_PATH.findall(prose), _MAX_MENTIONS))
     return frozenset(path for path in found if "/" in path)
+
+
+def _asked(text: str) -> str:
+    """The text without what reports have beside their question; of an address the file that it leads to."""
+    text = _NOTE.sub(" ", text[:MAX_QUESTION])
+    text = _INSTALLED.sub("", text)
+    return _ADDRESS.sub(_addressed_file, text)
+
+
+def _addressed_file(address: re.Match[str]) -> str:
+    file = _FILE_ADDRESS.search(address[0])
+    return file[1] if file is not None else " "
 
 
 def variants(word: str) -> set[str]:

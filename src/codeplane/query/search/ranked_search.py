@@ -84,7 +84,7 @@ def _match_list(places: Sequence[Place], is_answer: bool) -> MatchList:
     best = max((place.score for place in places), default=0.0)
     if places and not is_answer:
         nearest = ", ".join(f"{path_text(place.path)} {place.score:.2f}" for place in places[:_NEAREST])
-        return MatchList(places=(), total=0, nothing=f"nearest: {nearest} (1 is all of its words)")
+        return MatchList(places=(), total=0, nothing=f"nearest: {nearest} (1 is all of its telling words)")
     strong = [
         place for position, place in enumerate(places) if place.score >= best * _least_score(position, place.path)
     ]
@@ -119,7 +119,8 @@ def _by_words(
     scores = {file.path: evidence.fit(file.score) for file in files}
     # What a question names in full comes first, whatever its words are.
     named = sorted(_named_files(query, there, evidence.about_tests), key=lambda path: -scores.get(path, 0.0))
-    scores = {**dict.fromkeys(named, 1.0), **{path: score for path, score in scores.items() if path not in named}}
+    first = max([1.0, *scores.values()])
+    scores = {**dict.fromkeys(named, first), **{path: score for path, score in scores.items() if path not in named}}
     places = [
         Place(path=path, offset=0, score=score, match_type="fuzzy", located=lines.passage)
         for path, score in scores.items()

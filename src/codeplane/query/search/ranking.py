@@ -11,7 +11,7 @@ from codeplane.query.search.file_kinds import Kind, files_under_test, kind_of, k
 from codeplane.query.search.question import Question, parse_question, variants
 
 # A long report has more words than are needed to find its files.
-_MAX_WORDS = 150
+_MAX_WORDS = 50
 _MAX_NAMES = 100
 _MAX_REASONS = 4
 _POOL = 200
@@ -19,8 +19,10 @@ _POOL = 200
 _EQUAL = 1e-5
 # How many times its rarity a word can count that a file repeats, by BM25 with k1 = 1.2.
 _SATURATED = 2.2
-# Of 100 issues of their own repository two have less than this in their best file.
-LEAST_FIT, _FEW_WORDS = 0.16, 5
+# So many of a question's words, those that tell most, are what a file is held against: a long report has hundreds.
+_TELLING = 10
+# Of 209 issues of their own repositories, small and large, three have less than this in their best file.
+LEAST_FIT, _FEW_WORDS = 0.3, 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +40,11 @@ class Weights:
     variant_in_names: float = 0.6
     letters: float = 0.3
     defined: float = 1.5
-    mentioned: float = 3.0
-    tested: float = 0.25
+    mentioned: float = 4.5
+    tested: float = 0.15
     folder: float = 0.2
     tests: float = 0.5
+    declarations: float = 0.5
     prose: float = 0.5
     settings: float = 0.5
     data: float = 0.2
@@ -72,17 +75,24 @@ class Evidence:
     title: frozenset[str]
     """Words of the title and their other forms."""
     ideal: float
-    """What a file with all of the question's words would score, those that no file has included."""
+    """What a file with the most telling words of the question would score, those that no file has included."""
     telling: int
-    """How many words that is."""
+    """How many words the question has that tell something."""
 
     def fit(self, score: float) -> float:
-        """The share of the question that a file with this score answers, comparable between questions."""
-        return min(1.0, score / self.ideal) if self.ideal else 0.0
+        """The share of the question that a file with this score answers, comparable between questions.
+
+        Names and paths can bring it above 1.
+        """
+        return score / self.ideal if self.ideal else 0.0
 
     def is_answered_by(self, score: float, least: float = LEAST_FIT) -> bool:
-        """Whether a file with this score answers the question; of a few words that cannot be denied."""
-        return self.telling < _FEW_WORDS or self.fit(score) >= least
+        """Whether a file with this score answers the question; of a few words that cannot be denied.
+
+        Nor can it where a file that is here is mentioned with its folder.
+        """
+        is_mentioned = any("/" in place for place in self.mentioned)
+        return self.telling < _FEW_WORDS or is_mentioned or self.fit(score) >= least
 
 
 def rank(
@@ -116,6 +126,7 @@ def rank_by(
     standing: dict[Kind, float] = {
         "data": weights.data,
         "tests": 1.0 if with_tests else weights.tests,
+        "declarations": weights.declarations,
         "prose": weights.prose,
         "settings": weights.settings,
         "source": 1.0,
@@ -253,8 +264,8 @@ def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -
         kinds=kinds_asked_for(question.title),
         names=names_asked_for(question.title),
         title=question.title | forms.keys(),
-        ideal=_SATURATED * (sum(often[word] * rarity.get(word, unseen) for word in telling))
-        + sum(term.weight for term in terms if term.flat),
+        ideal=_SATURATED
+        * sum(sorted((often[word] * rarity.get(word, unseen) for word in telling), reverse=True)[:_TELLING]),
         telling=len(telling),
     )
 

@@ -31,9 +31,8 @@ _MANY_DEFINE = 12
 _AFFIXES = frozenset({"test", "tests", "spec"})
 _WHOLE_FOLDER = frozenset({"init", "index", "mod", "lib", "main", "util", "utils", "testing"})
 _LONG = 400
-# Of texts that nothing here answers two in three have less than this in their best file, of others one in fourteen:
-# the bound at which what is rightly left out exceeds three times what is hidden by most.
-_LEAST_FIT = 0.22
+# Of texts that nothing here answers two in three have less than this in their best file, of others one in twenty.
+_LEAST_FIT = 0.37
 _FURTHER = 0.8
 
 
@@ -50,7 +49,7 @@ class Weights:
 WEIGHTS: Mapping[Want, Weights] = {
     "tests": Weights(
         signs={"words": 3.3, "together": 2.2, "named": 1.3, "alike": 1.3, "near": 0.4, "mentioned": 2.2},
-        kinds={"tests": 2.7, "source": -2.0, "prose": -0.6},
+        kinds={"tests": 2.7, "source": -2.0, "declarations": -2.0, "prose": -0.6},
         base=-7.0,
     ),
     "any": Weights(
@@ -58,14 +57,14 @@ WEIGHTS: Mapping[Want, Weights] = {
             "words": 3.5, "together": 2.1, "changed": 1.2, "named": 1.0, "calls": 0.5, "alike": 1.1, "near": 0.6,
             "mentioned": 1.1,
         },
-        kinds={"source": -0.6, "tests": 0.4, "settings": 0.4, "prose": -0.2},
+        kinds={"source": -0.6, "declarations": -0.6, "tests": 0.4, "settings": 0.4, "prose": -0.2},
         base=-6.0,
     ),
     "cause": Weights(
         signs={
             "words": 2.7, "together": 3.0, "named": 0.5, "calls": 0.8, "alike": 0.8, "near": 0.8, "mentioned": 3.0,
         },
-        kinds={"source": 1.8, "tests": -2.3},
+        kinds={"source": 1.8, "declarations": 1.8, "tests": -2.3},
         base=-7.0,
     ),
 }  # fmt: skip
@@ -143,7 +142,7 @@ class Evidence:
         self.words = evidence.words
         ranked = rank_by(self._text, evidence, limit=_POOL, keep=self._keep, tests=True)
         if ranked:
-            self.fit = evidence.fit(ranked[0].score)
+            self.fit = min(evidence.fit(ranked[0].score), 1.0)
             self.words_answer = evidence.is_answered_by(ranked[0].score, _LEAST_FIT)
         return {file.path: file.score for file in ranked}
 
