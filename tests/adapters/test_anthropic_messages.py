@@ -187,12 +187,16 @@ async def test_arguments_that_are_no_object_still_make_a_request() -> None:
 async def test_tools_and_schema_are_sent() -> None:
     schema: JsonObject = {"type": "object", "properties": {}}
     request = ModelRequest(
-        model="m", messages=(USER,), tools=(ModelTool(name="f", description="does"),), response_schema=schema
+        model="m",
+        messages=(USER,),
+        tools=(ModelTool(name="f", description="does"),),
+        response_schema=schema,
+        temperature=1.5,
     )
     _, sent = await asked(anthropic_text("{}"), request)
     assert sent.body["tools"] == [{"name": "f", "description": "does", "input_schema": schema}]
     assert sent.body["output_config"] == {"format": {"type": "json_schema", "schema": schema}}
-    assert sent.body["max_tokens"] == 8192
+    assert sent.body["max_tokens"] == 8192 and sent.body["temperature"] == 1.0
 
 
 async def test_tokens_read_from_and_written_to_the_cache_are_part_of_the_prompt() -> None:

@@ -216,10 +216,12 @@ async def test_a_request_has_tools_schema_and_limit() -> None:
         messages=(ModelMessage(role="system", text="be brief"), USER),
         tools=(ModelTool(name="f", description="does", parameters=schema), ModelTool(name="g")),
         max_output_tokens=99,
+        temperature=1.5,
         response_schema=schema,
     )
     _, sent = await asked(openai_chunk({"content": "{}"}, "stop"), request=request)
-    assert sent.body["max_tokens"] == 99 and sent.body["stream_options"] == {"include_usage": True}
+    assert (sent.body["max_tokens"], sent.body["temperature"]) == (99, 1.5)
+    assert sent.body["stream_options"] == {"include_usage": True}
     empty = {"type": "object", "properties": {}}
     assert sent.body["tools"] == [
         {"type": "function", "function": {"name": "f", "description": "does", "parameters": schema}},

@@ -102,6 +102,9 @@ class AnthropicMessages:
                 }
                 for tool in request.tools
             ]
+        if request.temperature is not None:
+            # It goes to 1 here, and to 2 elsewhere.
+            body["temperature"] = min(request.temperature, 1.0)
         if request.reasoning != "off":
             body["thinking"] = _thinking_options(min(self.thinking_budget, limit - 1))
         if request.response_schema is not None and self.has_structured_output:

@@ -98,6 +98,8 @@ class OpenAIChat:
             # OpenAI's reasoning models refuse the older name, which all others know.
             is_openai = (urlsplit(self.endpoint.base_url).hostname or "").endswith(("openai.com", "azure.com"))
             body["max_completion_tokens" if is_openai else "max_tokens"] = request.max_output_tokens
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
         if request.response_schema is not None and self.has_structured_output:
             body["response_format"] = {
                 "type": "json_schema",

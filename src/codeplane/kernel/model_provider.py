@@ -86,6 +86,8 @@ class ModelRequest:
     messages: tuple[ModelMessage, ...]
     tools: tuple[ModelTool, ...] = ()
     max_output_tokens: int | None = None
+    # None leaves it to the provider.
+    temperature: float | None = None
     reasoning: Reasoning = "off"
     # A JSON schema that the answer must follow, where the provider can enforce one.
     response_schema: JsonObject | None = field(default=None, hash=False)

@@ -90,11 +90,10 @@ class LlmCall:
             name: finish.get(name) for name in ("model", "reason", "input_tokens", "output_tokens", "cost_usd")
         }
         cut: JsonObject = {"truncated": is_cut or bool(finish.get("truncated"))}
-        ignored: list[JsonValue] = ["temperature"] if asked.policy.temperature is not None else []
         if asked.expects_type is not None:
-            return {"value": self._typed(asked.expects_type), **used, **cut, "ignored": ignored}
+            return {"value": self._typed(asked.expects_type), **used, **cut}
         text = data[:MAX_ANSWER_BYTES].decode("utf-8", "ignore")
-        return {"text": text, **used, **cut, "ignored": ignored}
+        return {"text": text, **used, **cut}
 
     async def _question(self) -> JsonObject:
         asked = self._asked
@@ -105,6 +104,8 @@ class LlmCall:
             "reasoning": "off",
             "local_only": asked.provider not in _KINDS,
         }
+        if asked.policy.temperature is not None:
+            question["temperature"] = asked.policy.temperature
         if asked.policy.max_tokens is not None:
             question["max_output_tokens"] = asked.policy.max_tokens
         if asked.expects_type is not None:

@@ -158,6 +158,7 @@ class ModelOperations:
             messages=messages,
             tools=tuple(tool.port for tool in request.tools),
             max_output_tokens=min(request.max_output_tokens or most, most),
+            temperature=request.temperature,
             reasoning=request.reasoning,
             response_schema=request.response_schema,
         )

@@ -96,6 +96,7 @@ class CallRequest(Request):
     messages: tuple[MessagePart, ...] = Field(min_length=1, max_length=4000)
     tools: tuple[ToolPart, ...] = Field((), max_length=512)
     max_output_tokens: int | None = Field(None, ge=1)
+    temperature: float | None = Field(None, ge=0, le=2, description="without it, the provider's own")
     reasoning: Reasoning = Field("summary", description="what is streamed of the model's reasoning")
     response_schema: JsonObject | None = Field(
         None, description="a JSON schema for the answer, where the provider can hold it to one"
