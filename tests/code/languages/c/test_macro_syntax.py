@@ -191,3 +191,77 @@ async def test_a_specialization_in_a_namespace_that_is_not_readable_is_asked_abo
             plan = result(await ask("refactor.rename", symbol=symbol, new_name="form", apply=True))
             assert plan["status"] != "applied", plan
     assert texts(root) == CACHE
+
+
+OWN_MACROS = {
+    "text.hpp": (
+        "#ifndef LIB_CLASS\n#define LIB_CLASS\n#endif\n"
+        "#if __cplusplus >= 201703L\n#define LIB_VARIABLE inline\n#else\n#define LIB_VARIABLE // old\n#endif\n"
+        "#define LIB_CALL LIB_CLASS\n"
+        "namespace lib {\n"
+        "LIB_VARIABLE const unsigned int flags = 1;\n"
+        "class LIB_CLASS Text { public: bool as_bool(bool def = false) const; int size_; };\n"
+        "bool LIB_CALL operator!(const Text &text);\n"
+        "}\n"
+    ),
+    "text.cpp": (
+        '#include "text.hpp"\n'
+        "#ifdef LIB_INLINE_ALL\n#define LIB_NS_BEGIN namespace lib { namespace impl {\n"
+        "#define LIB_NS_END } }\n#define LIB_FN inline\n"
+        "#else\n#define LIB_NS_BEGIN namespace lib { namespace impl { namespace {\n"
+        "#define LIB_NS_END } } }\n#define LIB_FN\n"
+        "#endif\n"
+        "LIB_NS_BEGIN\n\tLIB_FN unsigned weigh(unsigned level) { return level; }\nLIB_NS_END\n"
+        "namespace lib\n{\n"
+        "\tLIB_FN bool Text::as_bool(bool def) const { return def && size_ > impl::weigh(flags); }\n"
+        "\tLIB_FN bool LIB_CALL operator!(const Text &text) { return !text.as_bool(); }\n"
+        "}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("symbol", "uses"),
+    [
+        ("text.hpp:12:37", ["text.cpp:16:20", "text.cpp:17:66", "text.hpp:12:37"]),
+        ("text.hpp:12:74", ["text.cpp:16:60", "text.hpp:12:74"]),
+        ("text.hpp:11:33", ["text.cpp:16:80", "text.hpp:11:33"]),
+        ("text.cpp:12:18", ["text.cpp:12:18", "text.cpp:16:74"]),
+        ("text.hpp:12:17", ["text.cpp:16:14", "text.cpp:17:39", "text.hpp:12:17", "text.hpp:13:31"]),
+    ],
+)
+def test_macros_that_a_file_defines_as_specifiers_leave_the_rest_readable(
+    tmp_path: Path, symbol: str, uses: list[str]
+) -> None:
+    with written(tmp_path / "repo", OWN_MACROS) as repo:
+        found = repo.uses(symbol)
+        assert sorted(found) == uses
+        assert set(found.values()) <= {"PROVEN", "STRONG"}
+
+
+def test_a_macro_that_means_something_in_one_branch_is_left_as_it_is(tmp_path: Path) -> None:
+    files = {
+        "a.cpp": (
+            "#ifdef A\n#define GUARD if (ready())\n#else\n#define GUARD\n#endif\n"
+            "bool ready();\nvoid all() { GUARD { ready(); } }\n"
+        )
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert sorted(repo.uses("a.cpp:6:6")) == ["a.cpp:2:19", "a.cpp:6:6", "a.cpp:7:22"]
+
+
+async def test_the_definition_of_a_method_in_a_namespace_that_cannot_be_read_is_asked_about(tmp_path: Path) -> None:
+    files = {
+        "macros.h": "#define OPENING namespace hidden {\n#define CLOSING }\n",
+        "text.h": "namespace lib {\nclass Text { public: bool as_bool(bool def) const; };\n}\n",
+        "text.cpp": (
+            '#include "macros.h"\n#include "text.h"\nOPENING\nstruct auto_deleter { int x; };\nCLOSING\n'
+            "OPENING namespace lib\n{\n"
+            "OPENING bool Text::as_bool(bool def) const { return def; }\n"
+            "}\n"
+        ),
+    }
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        found = result(await ask("refactor.rename", symbol="text.h:2:27", new_name="as_flag", apply=True))
+        assert found["status"] != "applied" or "as_flag" in texts(root)["text.cpp"]

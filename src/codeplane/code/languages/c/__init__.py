@@ -9,7 +9,7 @@ from codeplane.code.languages.reserved_words import words
 
 # What yacc and lex make C of.
 _GRAMMARS = ("y", "yy", "ypp", "yxx", "l", "ll", "lpp", "lxx", "lex")
-_REPAIR = SourceRepair(before_parsing=blank_macros, version=2)
+_REPAIR = SourceRepair(before_parsing=blank_macros, version=3)
 # What stands at the beginning of a line in C++ alone.
 _CPP_LINE = (
     r"^[ \t]*(?:namespace\b[ \t\w:]*\{?|template[ \t]*<|(?:public|private|protected)[ \t]*:|"
@@ -35,7 +35,7 @@ C = Language(
     preprocessed=True,
     read_as=("cpp", _CPP_LINE),
     reserved=C_RESERVED,
-    names=NameRules(unfollowed_operators=(b"->",)),
+    names=NameRules(unfollowed_operators=(b"->",), types_behind="signs"),
     contract=Contract(
         visible="static",
         modifiers=words("static inline extern const struct enum union typedef"),
@@ -68,7 +68,7 @@ CPP = Language(
     preprocessed=True,
     soft_keywords=CPP_SOFT,
     reserved=CPP_RESERVED,
-    names=NameRules(unfollowed_operators=(b"->", b"::")),
+    names=NameRules(unfollowed_operators=(b"->", b"::"), types_behind="signs"),
     contract=Contract(
         visible="sections",
         modifiers=words(

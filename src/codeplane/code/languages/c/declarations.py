@@ -196,12 +196,12 @@ class Declarations:
                 return space
         return None
 
-    def is_macro_namespace(self, name: str) -> bool:
-        """Whether a macro opens a namespace of this name."""
-        return self._macro_namespaces.is_named(name)
+    def macro_namespaces(self, name: str) -> frozenset[str]:
+        """Return the namespaces of this name that macros open."""
+        return self._macro_namespaces.paths_to(name)
 
     def _is_namespace(self, space: str, last: str) -> bool:
-        if self._macro_namespaces.is_named(last):
+        if self.macro_namespaces(last):
             return True
         declared = (declaration for declaration in self.find_all(last) if declaration.kind == "namespace")
         known = (

@@ -1,6 +1,7 @@
 """Namespaces of C++ that a macro opens: `LIB_BEGIN_NAMESPACE`, where a `#define` says which these are."""
 
 import re
+from collections.abc import Iterator
 
 from codeplane.code.languages.c.source_repair import BLOCK_MACRO
 from codeplane.code.languages.member_resolver import CodeView
@@ -16,7 +17,7 @@ class MacroNamespaces:
         self._view = view
         self._files: dict[str, list[tuple[int, str]]] = {}
         self._macros: dict[str, list[str | None]] = {}
-        self._known: dict[str, bool] = {}
+        self._known: dict[str, frozenset[str]] = {}
 
     def at(self, path: str, offset: int) -> str:
         """Return the namespaces that macros have opened before a place, joined by dots."""
@@ -27,17 +28,24 @@ class MacroNamespaces:
             found = space
         return found
 
-    def is_named(self, name: str) -> bool:
-        """Whether a macro of the repository opens a namespace of this name."""
+    def paths_to(self, name: str) -> frozenset[str]:
+        """Return the namespaces of this name that macros of the repository open, each from the outermost it opens."""
         if name not in self._known:
             opens = re.compile(
-                rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*\bnamespace\s+(?:\w+::)*%s\b" % re.escape(name.encode()),
+                rb"^[ \t]*#[ \t]*define\b(?:\\\r?\n|[^\n])*\bnamespace\s+(?:\w+::)*%s\b(?:\\\r?\n|[^\n])*"
+                % re.escape(name.encode()),
                 re.MULTILINE,
             )
-            self._known[name] = any(
-                b"#" in (text := self._view.text(path)) and opens.search(text) is not None
-                for path in self._view.files_with(name)
-            )
+            found: set[str] = set()
+            for path in self._view.files_with(name):
+                text = self._view.text(path)
+                for define in opens.finditer(text) if b"#" in text else ():
+                    opened: list[str] = []
+                    for part in _read_brackets(_CONTINUED.sub(b" ", define[0])):
+                        opened = [*opened, part] if part is not None else opened[:-1]
+                        space = ".".join(filter(None, opened))
+                        found.update([space] if space.rpartition(".")[2] == name else [])
+            self._known[name] = frozenset(found)
         return self._known[name]
 
     def _namespace_changes(self, path: str) -> list[tuple[int, str]]:
@@ -66,10 +74,15 @@ class MacroNamespaces:
                 if definition is None or definition.kind != "macro":
                     continue
                 body = _CONTINUED.sub(b" ", self._view.text(path)[definition.name_at + len(macro) : definition.end])
-                for match in _BRACKET.finditer(body):
-                    # What is in the braces of `export {` and `extern "C" {` is in the namespace around them.
-                    name = b"" if match[1] else match[2] or b""
-                    found.append(None if match[3] else name.decode().replace("::", "."))
+                found += _read_brackets(body)
                 if found:
                     break
         return found
+
+
+def _read_brackets(body: bytes) -> Iterator[str | None]:
+    """Yield what a macro's text opens, empty for what is no namespace of its own, and None for each that it closes."""
+    for match in _BRACKET.finditer(body):
+        # What is in the braces of `export {` and `extern "C" {` is in the namespace around them.
+        name = b"" if match[1] else match[2] or b""
+        yield None if match[3] else name.decode().replace("::", ".")

@@ -137,10 +137,11 @@ class CNames(MemberResolver):
                 if of is not None and of.name == name and definition.kind not in ("field", "type"):
                     # A constructor has the name of its class.
                     return self._of_bounds(self._members.with_constructors(of))
+                own = Bound(path, definition.scope, name)
+                if scope.definition < 0 and (namesakes := self._members_by_owner_name(path, offset, name, bodies)):
+                    return Meaning(entities=(own, *namesakes), certain=False, how="member")
                 found = self._classes.find(bodies, name)[0] if bodies else ()
-                return self._of_bounds(
-                    tuple(dict.fromkeys((Bound(path, definition.scope, name), *found))), how="member"
-                )
+                return self._of_bounds(tuple(dict.fromkeys((own, *found))), how="member")
             if self._declarations.space(path, facts, definition) is not None:
                 own = Bound(path, definition.scope, name)
                 if self._declarations.is_stray(own):
@@ -149,6 +150,15 @@ class CNames(MemberResolver):
                 return self._of_group(own)
             return None
         return None
+
+    def _members_by_owner_name(self, path: str, offset: int, name: str, bodies: Sequence[Body]) -> tuple[Bound, ...]:
+        """Return the members of which `Class::name` may be the definition where nothing says which class is meant."""
+        if any(self._classes.name_of(body) is not None for body in bodies):
+            return ()
+        path_before = _QUALIFIED.search(self._view.text(path), max(0, offset - 200), offset)
+        owner = path_before[0].split(b"::")[-2].strip().decode() if path_before is not None else ""
+        declared = tuple(declaration.bound for declaration in self._declarations.find_all(owner)) if owner else ()
+        return self._classes.find(self._classes.of_bounds(declared), name)[0]
 
     def _forward(self, path: str, facts: Facts, node: Node, name: str) -> Meaning | None:
         """Return the type of which `class name;` is a declaration, whether or not the file sees another."""
@@ -296,7 +306,7 @@ class CNames(MemberResolver):
         """Whether nothing in the repository declares the first name of a path."""
         name = _text(node)
         meant = self._view.resolve_plain_name(path, node.start_byte, name)
-        if self._declarations.is_macro_namespace(name):
+        if self._declarations.macro_namespaces(name):
             return False
         return meant.own is None and not self._declarations.find_all(name) and not self._view.find_definitions(name)[0]
 

@@ -33,9 +33,10 @@ class Namespaces:
         }
         # `namespace a::b` is declared under its first part, too.
         known |= {first for declaration in declared if "::" in declaration.bound.name}
-        is_hidden = self._declarations.is_macro_namespace(first)
+        hidden = self._declarations.macro_namespaces(first)
+        known |= hidden
         for space in dict.fromkeys((*of_class, *self._around(path, facts, offset))):
-            if is_hidden and not space:
+            if hidden and not space:
                 known.add(first)
             if f"{space}.{first}".strip(".") in known:
                 return f"{space}.{parts}".strip(".")

@@ -4,6 +4,7 @@ import re
 
 from codeplane.code.languages.c.conditions import without_inner_conditions
 from codeplane.code.languages.c.grammar_gaps import close_gaps, fast_pattern
+from codeplane.code.languages.c.specifier_macros import blank_own_specifiers
 
 _MACRO = rb"[A-Z][A-Z0-9_]{2,}"
 _NESTED = rb"\((?:[^()\n]|\([^()\n]*\))*\)"
@@ -26,7 +27,7 @@ _BEFORE_CONSTRUCTOR = re.compile(
 _LOCKS = (
     rb"(?:[A-Z]+_)*(?:PT_GUARDED_BY|GUARDED_BY|(?:EXCLUSIVE|SHARED)_LOCKS_REQUIRED|LOCKS_EXCLUDED|"
     rb"(?:EXCLUSIVE_|SHARED_)?(?:TRY)?LOCK_FUNCTION|UNLOCK_FUNCTION|LOCK_RETURNED|ASSERT_EXCLUSIVE_LOCK|ACQUIRED_AFTER|"
-    rb"ACQUIRED_BEFORE|NO_THREAD_SAFETY_ANALYSIS|PRINTF_ATTRIBUTE|PRINTF_FORMAT|NOEXCEPT|NOTHROW|OVERRIDE|FINAL)"
+    rb"ACQUIRED_BEFORE|NO_THREAD_SAFETY_ANALYSIS|PRINTF_ATTRIBUTE|PRINTF_FORMAT|NOEXCEPT(?:_IF\w*)?|NOTHROW|OVERRIDE|FINAL)"
 )
 _BEHIND_DECLARATION = re.compile(
     rb"([\w)\]]\s+)(%s(?:%s)?)(?=\s*[;{=,:]|\s+(?:const|override|final)\b)" % (_LOCKS, _NESTED)
@@ -41,7 +42,7 @@ _SPECIFIER_WORD = re.compile(rb"()(\b%s\b)(?=\s+(?!(?:and|or|not)\b)[A-Za-z_~\[]
 # `TRY {` of code that may be compiled without exceptions.
 _TRY = re.compile(rb"()(\b(?:[A-Z][A-Z0-9]*_)+TRY\b)(?=\s*\{)")
 # `LIB_BEGIN_NAMESPACE` and `LIB_END_EXPORT` open and close what another file's macro says, alone on their lines.
-_BLOCK_WORD = rb"(?:NAMESPACE|EXPORT|DECLS)"
+_BLOCK_WORD = rb"(?:NAMESPACE|NS|EXPORT|DECLS)"
 _OPENS = rb"(?m:^)[ \t]*(?:[A-Z0-9]*_)*(?:(?:BEGIN|END)(?:_[A-Z0-9]+)*_%s|%s_(?:BEGIN|END))[ \t\r]*(?m:$)" % (
     _BLOCK_WORD,
     _BLOCK_WORD,
@@ -73,8 +74,8 @@ _SPECIFIER = (
     rb"(?:static|extern|inline|const|volatile|register|virtual|explicit|struct|enum|union|class|typedef|return)"
 )
 _BEFORE_NAME = re.compile(
-    rb"^((?:%s[ \t]+)*(?!%s\b)[A-Za-z_]\w*[ \t*]+(?:const[ \t*]+)?)(%s[ \t]+)(?=[A-Za-z_]\w*[ \t]*\()"
-    % (_SPECIFIER, _SPECIFIER, _MACRO),
+    rb"^([ \t]*(?:%s[ \t]+)*(?!(?:%s|else|do|throw|new|delete)\b)[A-Za-z_][\w:]*[ \t*]+(?:const[ \t*]+)?)(%s[ \t]+)"
+    rb"(?=(?:[A-Za-z_]\w*|operator[ \t]*[^\w\s(]{1,3})[ \t]*\()" % (_SPECIFIER, _SPECIFIER, _MACRO),
     re.MULTILINE,
 )
 # `local Type name(`: three names in a row, of which the first can only be a macro.
@@ -109,7 +110,7 @@ _PATTERNS = (
     (_BEHIND_DECLARATION, rb"[\w)\]]\s+%s" % _LOCKS),
     (_IN_POINTER, rb"\(%s[ \t]+\*" % _MACRO),
     (_CALLING, _CONVENTION),
-    (_BEFORE_NAME, rb"(?m:^)[A-Za-z_][\w \t*]*[ \t*]%s[ \t]+[A-Za-z_]\w*[ \t]*\(" % _MACRO),
+    (_BEFORE_NAME, rb"(?m:^)[ \t]*[A-Za-z_][\w: \t*]*[ \t*]%s[ \t]+[A-Za-z_]\w*[^\w\n(]*\(" % _MACRO),
     (_WORD_BEFORE_DECLARATION, rb"(?m:^)[a-z_]\w*[ \t]+[A-Za-z_][\w \t*]*[ \t*][A-Za-z_]\w*[ \t]*[(\[;=]"),
 )
 _ANY = b"|".join(beginning for _, beginning in _PATTERNS)
@@ -120,6 +121,8 @@ def blank_macros(text: bytes) -> bytes:
     """Return the text without macros that say how something is linked, called or locked."""
     if b"__cplusplus" in text:
         text = _LINKAGE.sub(_blank_match, text)
+    if b"define" in text:
+        text = blank_own_specifiers(text)
     text = _EMPTY_DEFAULT.sub(_zeros, text)
     if b"ENABLE_IF" in text:
         text = _CONSTRAINT.sub(_constraint, text)
