@@ -259,6 +259,11 @@ CASES: dict[str, dict[str, str]] = {
         "src/b.rs": "use crate::a::A;\nimpl A { pub fn ‹go›(&self) -> u8 { self.n } }\n"
         "struct C;\nimpl C { fn go(&self) {} }\n",
     },
+    "what a trait gives a type from outside": {
+        "src/main.rs": "use core::arch::x86_64::{__m128i, __m256i};\n"
+        "pub trait Vector { const BYTES: usize; }\nimpl Vector for __m256i { const ‹BYTES›: usize = 32; }\n"
+        "fn f() -> usize { __m256i::?BYTES? + __m128i::BYTES }\n",
+    },
     "files named by an attribute": {
         "src/main.rs": '#[path = "odd/place.rs"]\nmod tidy;\nfn main() { tidy::«go»(); }\n',
         "src/odd/place.rs": "pub fn ‹go›() { super::tidy::«go»(); }\n",

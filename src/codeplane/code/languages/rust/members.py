@@ -193,9 +193,14 @@ class RustMembers(MemberResolver):
         if above is not None and above.type == "macro_invocation":
             space = "macro"
         things = self._types.things(path, node, space) or self._types.things(path, node, "")
-        if things:
-            return Meaning(entities=_entities(things), certain=self._is_one(things), how="member")
         before = field(node, "path")
+        if things:
+            outside = before is not None and all(isinstance(entity, Outside) for entity in _entities(things))
+            given = self._given_to_outside(path, before, name) if outside and before is not None else ()
+            if given:
+                # A member of its own comes before that of a trait.
+                return Meaning(entities=_bounds(given), certain=False, how="member")
+            return Meaning(entities=_entities(things), certain=self._is_one(things), how="member")
         owner = self._types.read_type(path, before) if before is not None else None
         if owner is not None and owner.shape in ("outside", "list", "tuple", "iter", "pointer"):
             return self._of_outside(path, owner, name, None)
@@ -368,6 +373,20 @@ class RustMembers(MemberResolver):
             if any(isinstance(trait, Bound) and self._is_for_others(trait) for trait in traits)
         ]
         return Meaning(entities=_bounds(loose), certain=False, how="member") if loose else _ELSEWHERE
+
+    def _given_to_outside(self, path: str, written: Node, name: str) -> Sequence[Member]:
+        """Return what traits of the repository give a type from outside, as it is written before `::`."""
+        parts = written_path(written)
+        owner = self._types.read_type(path, written)
+        names = {text_of(parts[-1])} if parts else set[str]()
+        names.update(outside_names(owner) if owner is not None and owner.shape == "outside" else ())
+        return [
+            member
+            for member in self._impls.find_members(name)[0]
+            if member.owner.trait_name
+            and (member.owner.blanket or member.owner.name in names)
+            and not isinstance(member.owner.of, Bound)
+        ]
 
     def _members_meaning(self, members: Sequence[Member]) -> Meaning:
         bounds = _bounds(members)
