@@ -36,6 +36,8 @@ class NameRules:
     """An object without a name has members."""
     parameter_properties: bool = False
     """A parameter of a constructor may declare a field."""
+    types_behind: Literal["values", "dots", "signs"] = "values"
+    """Behind what a type's name stands: any value, a dot after its namespace or type, or never a dot or an arrow."""
     shorthand_fields: bool = False
     """`Type { name }` is a field and a variable at once."""
     constant_patterns: bool = False

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Literal
 
 from msgspec import Struct
@@ -26,6 +26,7 @@ from codeplane.code.resolve.occurrences import (
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.soft_keywords import names_alone
 from codeplane.code.resolve.tier import Tier
+from codeplane.code.resolve.type_places import are_types, is_read_from_value
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 
@@ -154,6 +155,8 @@ class _Asked:
     """The members of interfaces that ask for a searched one: a use of them may reach it."""
     asks_for_it: Callable[[Entity], bool]
     """Whether a member of an interface may be what a searched member of an object implements."""
+    read_from_value: Callable[[str, Facts, int], bool]
+    """Whether all are types, and the name at a place is read from a value, which has none."""
     packages: Callable[[], frozenset[str]]
     """The outside packages that the searched classes build on: a value typed by one may be of such a class."""
 
@@ -213,6 +216,11 @@ class _Asked:
                 and (there := world.facts(entity.file)) is not None
                 and there.scopes[entity.scope].kind in _DECLARED
             ),
+            read_from_value=(
+                partial(is_read_from_value, world, resolver, types=bounds)
+                if are_types(world, resolver, bounds)
+                else lambda path, facts, offset: False
+            ),
             packages=cache(lambda: frozenset().union(*(_packages(world, resolver, member) for member in members))),
         )
 
@@ -262,6 +270,8 @@ def _judge(
     if tier is None and meaning.own is not None:
         tier = _tier_beside(language, resolver, text, facts, offset, asked, meaning.own)
     if tier is None:
+        return None
+    if meaning.how == "member" and not meaning.entities and asked.read_from_value(path, facts, offset):
         return None
     receiver = shape(text, offset) if receivers and meaning.how == "member" else ""
     role = _ROLES.get(meaning.how, "REFERENCE")

@@ -124,3 +124,66 @@ def test_a_receiver_that_is_not_known_is_proposed(tmp_path: Path) -> None:
             "A.cs:2": "PROVEN", "A.cs:3": "ANCHORED", "A.cs:5": "ANCHORED", "A.cs:6": "ANCHORED",
         }  # fmt: skip
         assert len(found) == 5
+
+
+PARSERS = {
+    "Parser.cs": (
+        "using System;\n"
+        "namespace Parsing {\n"
+        "  public delegate Result<T> Parser<out T>(Input input);\n"
+        "  public class Input { public char Current; public Input Advance() { return this; } }\n"
+        "  public class Result<T> { public T Value; public Input Rest; }\n"
+        "  public class Other { public char Current; public Input Rest; public int Value; }\n"
+        "  public static class Parse {\n"
+        "    public static Parser<char> One() { return i => { char c = i.Current; return null; }; }\n"
+        "    public static Parser<char> Two => i => Make(i.Current);\n"
+        "    static Result<char> Make(char c) { return null; }\n"
+        "    static void Run(Parser<char> first, Func<int, Parser<char>> second, Input input) {\n"
+        "      var a = first(input).Rest;\n"
+        "      var b = second(1)(input);\n"
+        "      Use(a.Current, b.Rest.Current, b.Value);\n"
+        "    }\n"
+        "    static void Use(char a, char b, char c) { }\n"
+        "  }\n"
+        "}\n"
+    )
+}
+
+
+def test_lambdas_and_calls_of_delegates_have_the_types_that_these_declare(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", PARSERS) as repo:
+        current = repo.uses("Parser.cs:4:36")
+        assert {place: tier for place, tier in current.items() if tier != "PROVEN"} == {
+            "Parser.cs:8:65": "STRONG",
+            "Parser.cs:9:51": "STRONG",
+            "Parser.cs:14:13": "STRONG",
+            "Parser.cs:14:29": "STRONG",
+        }
+        assert repo.uses("Parser.cs:5:57") == {
+            "Parser.cs:5:57": "PROVEN",
+            "Parser.cs:12:28": "STRONG",
+            "Parser.cs:14:24": "STRONG",
+        }
+
+
+def test_what_is_read_from_a_value_is_no_type(tmp_path: Path) -> None:
+    files = {
+        "Position.cs": (
+            "namespace Shop.Text {\n"
+            "  public class Position { public Position(int at) { } public static int Zero; }\n}\n"
+        ),
+        "Use.cs": (
+            "using Shop.Text;\n"
+            "class Use {\n"
+            "  dynamic cursor;\n"
+            "  int Find(dynamic i, bool ready) {\n"
+            "    if (ready) Shop.Text.Position.Zero = 1;\n"
+            "    return i.Position + i.Rest.Position + Make(i).Position + this.cursor.Position + Far.Position.Zero;\n"
+            "  }\n"
+            "}\n"
+        ),
+    }
+    with written(tmp_path / "repo", files) as repo:
+        found = repo.uses("Position.cs:2:16")
+        assert found.pop("Use.cs:5:26") == "STRONG"
+        assert not [place for place in found if place.startswith("Use.cs")]

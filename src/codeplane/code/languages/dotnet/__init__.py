@@ -22,7 +22,7 @@ CSHARP = Language(
     linked="dotnet",
     soft_keywords=CSHARP_SOFT,
     reserved=CSHARP_RESERVED,
-    names=NameRules(folder_packages=True, argument_mark=":"),
+    names=NameRules(folder_packages=True, argument_mark=":", types_behind="dots"),
     contract=Contract(
         visible="modifier",
         top="internal",

@@ -4,8 +4,9 @@ from codeplane.code.entity import Bound, Entity, Outside
 from codeplane.code.languages.declared_type import Type, is_foreign, substitute
 from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.dotnet.classes import CSharpClasses, Node, text
-from codeplane.code.languages.dotnet.library import function_parameter, item, passes_items, result
-from codeplane.code.languages.dotnet.lookup import CSharpLookup, Found, is_of_object, simple_name, values_of
+from codeplane.code.languages.dotnet.delegates import CSharpDelegates
+from codeplane.code.languages.dotnet.library import item, passes_items, result
+from codeplane.code.languages.dotnet.lookup import Found, is_of_object, simple_name, values_of
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import Definition
 
@@ -26,7 +27,7 @@ _VALUES = {
 }
 
 
-class CSharpExpressions(CSharpLookup):
+class CSharpExpressions(CSharpDelegates):
     """Finds the types of expressions and declarations."""
 
     def __init__(self, view: CodeView, classes: CSharpClasses) -> None:
@@ -239,8 +240,12 @@ class CSharpExpressions(CSharpLookup):
     def _of_call(self, path: str, node: Node) -> Type | None:
         found = self.resolve_call(path, node)
         function = node.child_by_field_name("function")
+        if function is not None and function.type in ("invocation_expression", "element_access_expression"):
+            return self.delegate_result(self.of(path, function))
         if found is None or function is None:
             return None
+        if found.bounds and found.certain and not any(self._is_callable(bound) for bound in found.bounds):
+            return self.delegate_result(self.of_found(found))
         if not found.bounds:
             if not found.outside or not found.certain:
                 return None
@@ -258,6 +263,9 @@ class CSharpExpressions(CSharpLookup):
                 if arguments is None or self._takes(bound.file, definition, arguments):
                     results.append(self._as_member_of(found.owner, self._result(bound.file, definition)))
         return results[0] if results and all(type_ == results[0] for type_ in results) else None
+
+    def _is_callable(self, bound: Bound) -> bool:
+        return any(definition.kind in ("method", "function") for _, definition in self._view.definitions(bound))
 
     def _result(self, path: str, method: Definition) -> Type | None:
         node = self._view.node(path, method.name_at, method.name_at + len(method.name.encode()))
@@ -342,7 +350,9 @@ class CSharpExpressions(CSharpLookup):
         if function is None or around is None:
             return None
         if around.type == "variable_declarator" and around.parent is not None:
-            return self._delegate_parameter(self._classes.read(path, around.parent.child_by_field_name("type")), at)
+            return self.delegate_parameter(self._classes.read(path, around.parent.child_by_field_name("type")), at)
+        if (given_back := self.returned_type(path, function)) is not None:
+            return self.delegate_parameter(given_back, at)
         listed = around.parent if around.type == "argument" else None
         call = listed.parent if listed is not None else None
         if listed is None or call is None or call.type != "invocation_expression":
@@ -365,20 +375,8 @@ class CSharpExpressions(CSharpLookup):
                 if position < len(taken):
                     written = self._classes.read(bound.file, taken[position].child_by_field_name("type"))
                     kinds.append(self._as_member_of(found.owner if found is not None else None, written))
-        given = [self._delegate_parameter(type_, at) for type_ in kinds]
+        given = [self.delegate_parameter(type_, at) for type_ in kinds]
         return given[0] if given and all(type_ == given[0] for type_ in given) else None
-
-    def _delegate_parameter(self, of: Type | None, at: int) -> Type | None:
-        """Return what a delegate passes as a parameter."""
-        if of is None or of.dims or not isinstance(of.of, Outside):
-            return None
-        place = function_parameter(simple_name(of), at, len(of.args))
-        found = of.args[place] if 0 <= place < len(of.args) else None
-        # A type parameter of a method is decided by its call.
-        known = found is not None and (
-            isinstance(found.of, Outside) or (isinstance(found.of, Bound) and self._classes.is_class(found.of))
-        )
-        return found if known else None
 
 
 def member_name(node: Node | None) -> str:

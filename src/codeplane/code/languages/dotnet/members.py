@@ -196,7 +196,9 @@ class CSharpMembers(MemberResolver):
         arguments = call.child_by_field_name("arguments") if call is not None else None
         inside = call is not None and arguments is not None and access.end_byte <= arguments.start_byte
         found = self._types.resolve_access(path, access, arguments if inside else None)
-        if found is None or (not found.bounds and not found.certain):
+        # A namespace of the repository reads like a type that is not here.
+        known = found is not None and found.certain and not isinstance(found.owner and found.owner.of, Outside)
+        if found is None or not (found.bounds or known):
             named = self._types.type_name(path, access) if access.type == "member_access_expression" else ()
             if named and isinstance(named[0], Bound):
                 return _meaning_of(named, "type", how="member")

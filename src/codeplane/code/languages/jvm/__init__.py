@@ -33,7 +33,7 @@ JAVA = Language(
     calls_apart=True,
     soft_keywords=JAVA_SOFT,
     reserved=JAVA_RESERVED,
-    names=NameRules(folder_packages=True, files_named_by_types=True),
+    names=NameRules(folder_packages=True, files_named_by_types=True, types_behind="dots"),
     classes=ClassRules(members_by_kind=True, components=True),
     contract=JAVA_CONTRACT,
     patterns=("java",),
