@@ -187,3 +187,46 @@ def test_what_is_read_from_a_value_is_no_type(tmp_path: Path) -> None:
         found = repo.uses("Position.cs:2:16")
         assert found.pop("Use.cs:5:26") == "STRONG"
         assert not [place for place in found if place.startswith("Use.cs")]
+
+
+GENERIC = {
+    "Option.cs": (
+        "using System;\n"
+        "using System.Collections.Generic;\n"
+        "namespace Generic {\n"
+        "  public class Option<T> { public T Get() { return default(T); } }\n"
+        "  public class Item { public int Price; }\n"
+        "  public static class Make {\n"
+        "    public static Option<T> Of<T>(T value) { return null; }\n"
+        "    public static Option<T> Any<T>(object made) { return null; }\n"
+        "    public static Option<IList<T>> Listed<T>(this Option<T> option) { return null; }\n"
+        "    public static void Each<T>(this Option<T> option, Action<T> then) { }\n"
+        "    static int Run() {\n"
+        "      var of = Of(new Item()).Get().Price;\n"
+        "      var listed = Of(new Item()).Listed().Get()[0].Price;\n"
+        "      var written = Any<Item>(null).Get().Price;\n"
+        "      Of(new Item()).Each(item => Console.WriteLine(item.Price));\n"
+        "      return Found().Get().Price;\n"
+        "    }\n"
+        "    static Option<Item> Found() { return null; }\n"
+        "    static T Passed<T>(Func<T> made) { return made(); }\n"
+        "    static int Last() { return Passed(() => new Item()).Price; }\n"
+        "  }\n"
+        "}\n"
+    )
+}
+
+
+def test_calls_of_generic_methods_give_what_their_arguments_say(tmp_path: Path) -> None:
+    with written(tmp_path / "repo", GENERIC) as repo:
+        prices = repo.uses("Option.cs:5:34")
+        assert prices.pop("Option.cs:20:57") == "ANCHORED"
+        assert sorted(prices) == [
+            "Option.cs:12:37",
+            "Option.cs:13:53",
+            "Option.cs:14:43",
+            "Option.cs:15:58",
+            "Option.cs:16:28",
+            "Option.cs:5:34",
+        ]
+        assert set(prices.values()) == {"PROVEN", "STRONG"}

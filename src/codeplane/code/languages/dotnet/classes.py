@@ -160,8 +160,25 @@ class CSharpClasses:
                 if found:
                     return found
             scope = facts.scopes[scope].parent
+        if (own := self._parameter_of_result(path, facts, offset, name)) is not None:
+            return (own,)
         known = self._in_namespaces(path, facts, offset, name, arity)
         return known if known is not None else (Outside(name),)
+
+    def _parameter_of_result(self, path: str, facts: Facts, offset: int, name: str) -> Bound | None:
+        """Return the type parameter that the result of a method or delegate has, which stands before their scopes."""
+        node = self._view.node(path, offset, offset + len(name.encode()))
+        while node is not None and node.type not in _GENERIC_FUNCTIONS:
+            node = node.parent
+        listed = next((child for child in node.children if child.type == "type_parameter_list"), None) if node else None
+        for parameter in listed.named_children if listed is not None else ():
+            at = parameter.child_by_field_name("name")
+            scope = facts.scope_at(at.start_byte) if at is not None and text(at) == name else -1
+            while at is not None and scope >= 0:
+                if any(facts.bind_at(row) == at.start_byte for row in facts.rows(scope, name)):
+                    return Bound(path, scope, name)
+                scope = facts.scopes[scope].parent
+        return None
 
     def _in_namespaces(self, path: str, facts: Facts, offset: int, name: str, arity: int) -> tuple[Entity, ...] | None:
         """Return the type of a name that namespaces and usings give: None if there is none, empty for several."""
@@ -363,6 +380,7 @@ class CSharpClasses:
         return (Outside(dotted),)
 
 
+_GENERIC_FUNCTIONS = frozenset({"method_declaration", "delegate_declaration", "local_function_statement"})
 _NAMES = ("identifier", "qualified_name", "member_access_expression", "alias_qualified_name")
 
 

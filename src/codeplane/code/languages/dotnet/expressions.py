@@ -4,7 +4,7 @@ from codeplane.code.entity import Bound, Entity, Outside
 from codeplane.code.languages.declared_type import Type, is_foreign, substitute
 from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.dotnet.classes import CSharpClasses, Node, text
-from codeplane.code.languages.dotnet.delegates import CSharpDelegates
+from codeplane.code.languages.dotnet.generics import CSharpGenerics
 from codeplane.code.languages.dotnet.library import item, passes_items, result
 from codeplane.code.languages.dotnet.lookup import Found, is_of_object, simple_name, values_of
 from codeplane.code.languages.member_resolver import CodeView
@@ -25,9 +25,11 @@ _VALUES = {
     "typeof_expression": Type(Outside("Type")),
     "sizeof_expression": Type(Outside("int")),
 }
+_LAMBDAS = frozenset({"lambda_expression", "anonymous_method_expression"})
+_ACCESSES = frozenset({"member_access_expression", "member_binding_expression"})
 
 
-class CSharpExpressions(CSharpDelegates):
+class CSharpExpressions(CSharpGenerics):
     """Finds the types of expressions and declarations."""
 
     def __init__(self, view: CodeView, classes: CSharpClasses) -> None:
@@ -261,19 +263,44 @@ class CSharpExpressions(CSharpDelegates):
                 if definition.kind not in ("method", "function"):
                     return None
                 if arguments is None or self._takes(bound.file, definition, arguments):
-                    results.append(self._as_member_of(found.owner, self._result(bound.file, definition)))
+                    given = self._result(path, node, bound.file, definition)
+                    results.append(self._as_member_of(found.owner, given))
         return results[0] if results and all(type_ == results[0] for type_ in results) else None
+
+    def _is_extended(self, path: str, call: Node, file: str, method: Definition) -> bool:
+        """Whether what an extension method extends stands before it."""
+        function = call.child_by_field_name("function")
+        if function is not None and function.type == "conditional_access_expression":
+            function = function.named_children[-1]
+        before = self.receiver_node(function) if function is not None and function.type in _ACCESSES else None
+        return before is not None and self.is_extension(file, method) and not self.type_name(path, before)
 
     def _is_callable(self, bound: Bound) -> bool:
         return any(definition.kind in ("method", "function") for _, definition in self._view.definitions(bound))
 
-    def _result(self, path: str, method: Definition) -> Type | None:
-        node = self._view.node(path, method.name_at, method.name_at + len(method.name.encode()))
+    def _result(self, path: str, call: Node, file: str, method: Definition) -> Type | None:
+        node = self._view.node(file, method.name_at, method.name_at + len(method.name.encode()))
         made = node.parent if node is not None else None
         if made is None:
             return None
-        of = self._classes.read(path, made.child_by_field_name("returns") or made.child_by_field_name("type"))
-        return None if of is None or self._is_generic(path, made, of) else of
+        of = self._classes.read(file, made.child_by_field_name("returns") or made.child_by_field_name("type"))
+        if of is None or not self._is_generic(file, made, of):
+            return of
+        of = substitute(of, self._inferred(path, call, file, method))
+        return None if of is None or self._is_generic(file, made, of) else of
+
+    def _inferred(self, path: str, call: Node, file: str, method: Definition) -> dict[Bound, Type | None]:
+        """Return what a call has for the type parameters of a method, by its receiver and arguments but lambdas."""
+        function = call.child_by_field_name("function")
+        values = values_of(call.child_by_field_name("arguments"))
+        if function is None or any(value.child_by_field_name("name") is not None for value in values):
+            return {}
+        access = function.named_children[-1] if function.type == "conditional_access_expression" else function
+        given = [None if value.named_children[-1].type in _LAMBDAS else self.of(path, value) for value in values]
+        if self._is_extended(path, call, file, method):
+            given = [self.receiver(path, self.receiver_node(access)), *given]
+        name = access.child_by_field_name("name") or access
+        return self.infer_type_parameters(path, name, file, method, given)
 
     def _is_generic(self, path: str, method: Node, of: Type) -> bool:
         """Whether a type has a type parameter of a method in it, which its call decides."""
@@ -372,8 +399,11 @@ class CSharpExpressions(CSharpDelegates):
         for bound in found.bounds if found is not None else ():
             for _, method in self._view.definitions(bound):
                 taken = self._parameters(bound.file, method) if method.kind in ("method", "function") else []
+                if found is not None and found.owner is None and self._is_extended(path, call, bound.file, method):
+                    taken = taken[1:]
                 if position < len(taken):
                     written = self._classes.read(bound.file, taken[position].child_by_field_name("type"))
+                    written = substitute(written, self._inferred(path, call, bound.file, method))
                     kinds.append(self._as_member_of(found.owner if found is not None else None, written))
         given = [self.delegate_parameter(type_, at) for type_ in kinds]
         return given[0] if given and all(type_ == given[0] for type_ in given) else None

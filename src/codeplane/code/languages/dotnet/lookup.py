@@ -115,8 +115,7 @@ class CSharpLookup(ABC):
             if facts is None or position >= len(facts.definitions):
                 continue
             definition = facts.definitions[position]
-            first = self._parameters(where, definition)[:1] if definition.kind == "method" else []
-            if first and any(text(mark) == "this" for mark in first[0].children if mark.type == "modifier"):
+            if definition.kind == "method" and self.is_extension(where, definition):
                 found.append((Bound(where, definition.scope, name), definition))
         if not found:
             return None
@@ -141,7 +140,14 @@ class CSharpLookup(ABC):
     def _takes(self, path: str, method: Definition, arguments: Node) -> bool:
         listed, count = self._parameters(path, method), len(values_of(arguments))
         least = sum(all(mark.type != "=" for mark in entry.children) for entry in listed)
-        return least <= count <= len(listed) or self._has_rest(path, method)
+        # What an extension method extends may stand before it.
+        most = count + self.is_extension(path, method)
+        return (least <= most and count <= len(listed)) or self._has_rest(path, method)
+
+    def is_extension(self, path: str, method: Definition) -> bool:
+        """Whether a method extends the type of its first parameter."""
+        first = self._parameters(path, method)[:1]
+        return bool(first) and any(text(mark) == "this" for mark in first[0].children if mark.type == "modifier")
 
     def _has_rest(self, path: str, method: Definition) -> bool:
         listed = self._list(path, method)
