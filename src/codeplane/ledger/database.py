@@ -85,6 +85,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 SCHEMA_VERSION = len(MIGRATIONS)
 
 _BUSY_MS = 5000
+# Each insert that is written for several rows has a statement for each number of them.
+_WRITERS_STATEMENTS = 512
 T = TypeVar("T")
 _THREADS = 2
 
@@ -93,7 +95,9 @@ def open_writer(path: Path) -> sqlite3.Connection:
     """Open the only writing connection, and migrate the schema."""
     refuse_newer(path)
     try:
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, cached_statements=_WRITERS_STATEMENTS
+        )
     except sqlite3.Error as error:
         raise translate(error, path) from error
     try:

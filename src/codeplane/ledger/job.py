@@ -87,6 +87,8 @@ class Command:
     def perform(self, writing: WriteTransaction) -> object:
         """Run it on the events before it."""
         writing.flush()
+        # It may delete some.
+        writing.payload_bytes.clear()
         outcome = self.run(writing)
         writing.flush()
         return outcome

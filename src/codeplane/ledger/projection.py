@@ -8,6 +8,7 @@ from codeplane.kernel.errors import CodePlaneError, Internal
 from codeplane.kernel.event import Event
 from codeplane.ledger import snapshots
 from codeplane.ledger.database import last_position
+from codeplane.ledger.merged_inserts import MergedInserts
 from codeplane.ledger.rows import COLUMNS, Cell, from_row
 
 RETENTION_APPLIED = "retention.applied"
@@ -46,14 +47,23 @@ class Projector:
                 self._wanted.setdefault(kind, []).append(projection)
 
     def apply(self, connection: sqlite3.Connection, events: Sequence[Event]) -> None:
-        """Apply newly appended events in their own transaction; events that were applied before change nothing."""
+        """Apply newly appended events in their own transaction; events that were applied before change nothing.
+
+        Each projection gets all of its events before the next one has any: what it adds can then share statements.
+        """
         if self._position is None:
             (applied,) = connection.execute("SELECT max(position) FROM projections").fetchone()
             self._position = applied or 0
         new_events = [event for event in events if event.position > (self._position or 0)]
+        wanted: dict[int, tuple[Projection, list[Event]]] = {}
         for event in new_events:
             for projection in self._wanted.get(event.type, ()):
-                projection.apply(connection, event)
+                wanted.setdefault(id(projection), (projection, []))[1].append(event)
+        for projection, own_events in wanted.values():
+            tables = MergedInserts(connection)
+            for event in own_events:
+                projection.apply(tables, event)
+            tables.flush()
         if new_events:
             self._position = new_events[-1].position
             connection.execute("UPDATE projections SET position = ?", (self._position,))

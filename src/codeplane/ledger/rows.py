@@ -20,9 +20,10 @@ _SOURCES = {member.value: member for member in Source}
 _TRUSTS = {member.value: member for member in ContentTrust}
 
 
-def insert_statement(rows: int) -> str:
-    """The statement that adds so many events."""
-    return f"INSERT INTO events({COLUMNS}) VALUES {', '.join([f'({MARKS})'] * rows)}"
+def insert_statement(rows: int, *, on_conflict: str = "FAIL") -> str:
+    """The statement that adds so many events; when it fails, the transaction is given up, so that SQLite need not be
+    able to undo it alone."""
+    return f"INSERT OR {on_conflict} INTO events({COLUMNS}) VALUES {', '.join([f'({MARKS})'] * rows)}"
 
 
 def to_event(draft: Draft, *, event_id: str, sequence: int, position: int, at_ns: int, node: str = "") -> Event:

@@ -105,7 +105,7 @@ def _copy_events(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
     for row in readable_rows(source, f"SELECT position, {_columns_of(source)} FROM events", "position"):
         with suppress(LedgerCorrupt):
             from_row(row)
-            fresh.execute(insert_statement(1).replace("INSERT", "INSERT OR IGNORE", 1), row)
+            fresh.execute(insert_statement(1, on_conflict="IGNORE"), row)
 
 
 def _columns_of(source: sqlite3.Connection) -> str:

@@ -1,37 +1,29 @@
 """The writer's open transaction: it numbers events, stores them and applies what follows from them."""
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import TooLarge
 from codeplane.kernel.event import Appended, Draft, Event, SealedPayload
 from codeplane.kernel.ids import uuid7
+from codeplane.ledger.merged_inserts import SIZES, insert_rows
 from codeplane.ledger.projection import RETENTION_APPLIED, Projector
 from codeplane.ledger.recent_events import Committed
 from codeplane.ledger.rows import Row, insert_statement, to_event, to_row
 from codeplane.ledger.stream_deletion import delete_streams
 
-# So many rows go into one statement.
-_TOGETHER = (16, 8, 4, 2, 1)
-_EVENTS = {size: insert_statement(size) for size in _TOGETHER}
+_EVENTS = {size: insert_statement(size) for size in SIZES}
 _STREAMS = {
     size: f"""INSERT INTO streams(stream, head, last_at_ns, owner, first) VALUES {", ".join(["(?, ?, ?, ?, 1)"] * size)}
               ON CONFLICT(stream) DO UPDATE SET head = excluded.head, last_at_ns = excluded.last_at_ns"""
-    for size in _TOGETHER
+    for size in SIZES
 }
-
-
-def _insert_rows(connection: sqlite3.Connection, statements: Mapping[int, str], rows: Sequence[Row]) -> None:
-    """Insert rows by few statements: with each the interpreter's lock is given away, and to get it back takes longer
-    than a row."""
-    start = 0
-    for size in _TOGETHER:
-        while len(rows) - start >= size:
-            connection.execute(statements[size], tuple(chain.from_iterable(rows[start : start + size])))
-            start += size
+_PAYLOADS = {
+    size: f"INSERT OR IGNORE INTO payloads(work_id, hash, size, data) VALUES {', '.join(['(?, ?, ?, ?)'] * size)}"
+    for size in SIZES
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,6 +41,9 @@ class WriteTransaction:
     rows: list[Row] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     committed: list[Committed] = field(default_factory=list)
+    # At least how many bytes the payloads of an owner have, as far as that is known.
+    payload_bytes: dict[str, int] = field(default_factory=dict)
+    payload_rows: list[Row] = field(default_factory=list)
     # The head, the time and the first writer of each stream that was appended to.
     touched: dict[str, tuple[int, int, str]] = field(default_factory=dict)
 
@@ -89,26 +84,39 @@ class WriteTransaction:
 
     def store_payload(self, sealed: SealedPayload) -> TooLarge | None:
         """Store a payload, or return why it is too large."""
-        (used,) = self.connection.execute(
-            "SELECT coalesce(sum(size), 0) FROM payloads WHERE work_id = ? AND hash != ?", (sealed.owner, sealed.hash)
-        ).fetchone()
+        used = self.payload_bytes.get(sealed.owner)
+        if used is None or used + sealed.size > sealed.limit:
+            # What is stored twice was counted twice.
+            used = self._count_payload_bytes(sealed)
         if used + sealed.size > sealed.limit:
             return TooLarge(
                 f"the payloads of {sealed.owner} would have {used + sealed.size} bytes",
                 details={"limit": sealed.limit, "used": used},
             )
-        self.connection.execute(
-            "INSERT OR IGNORE INTO payloads(work_id, hash, size, data) VALUES (?, ?, ?, ?)",
-            (sealed.owner, sealed.hash, sealed.size, sealed.data),
-        )
+        self.payload_bytes[sealed.owner] = used + sealed.size
+        self.payload_rows.append((sealed.owner, sealed.hash, sealed.size, sealed.data))
         return None
+
+    def _count_payload_bytes(self, sealed: SealedPayload) -> int:
+        """How many bytes the owner's other payloads have."""
+        self._write_payloads()
+        (used,) = self.connection.execute(
+            "SELECT coalesce(sum(size), 0) FROM payloads WHERE work_id = ? AND hash != ?", (sealed.owner, sealed.hash)
+        ).fetchone()
+        return int(used)
+
+    def _write_payloads(self) -> None:
+        if self.payload_rows:
+            insert_rows(self.connection, _PAYLOADS, self.payload_rows)
+            self.payload_rows = []
 
     def flush(self) -> None:
         """Write the appended events, and apply the projections."""
+        self._write_payloads()
         if not self.rows:
             return
-        _insert_rows(self.connection, _EVENTS, self.rows)
-        _insert_rows(self.connection, _STREAMS, [(stream, *state) for stream, state in self.touched.items()])
+        insert_rows(self.connection, _EVENTS, self.rows)
+        insert_rows(self.connection, _STREAMS, [(stream, *state) for stream, state in self.touched.items()])
         self.connection.execute("UPDATE log_state SET last_position = ?", (self.position,))
         self.projector.apply(self.connection, self.events)
         self.committed += (
@@ -119,6 +127,7 @@ class WriteTransaction:
     def restore(self, position: int, committed: int) -> None:
         """Go back to an earlier position of this transaction, after what followed was rolled back."""
         self.heads.clear()
+        self.payload_bytes.clear()
         self.projector.forget_position()
         del self.committed[committed:]
-        self.position, self.rows, self.events, self.touched = position, [], [], {}
+        self.position, self.rows, self.events, self.touched, self.payload_rows = position, [], [], {}, []

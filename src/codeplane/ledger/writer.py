@@ -55,6 +55,7 @@ class Writer:
         self._awaited = threading.Event()
         self._closed = False
         self._heads: dict[str, int] = {}
+        self._payload_bytes: dict[str, int] = {}
         self._position = position
         self._shared_offset = shared_offset
         self._thread = threading.Thread(target=self._run, name="codeplane-ledger", daemon=True)
@@ -182,10 +183,13 @@ class Writer:
             raise StorageFailed(problem, hint="cpl doctor says what to do")
         if len(self._heads) > _MAX_CACHED_HEADS:
             self._heads.clear()
+        if len(self._payload_bytes) > _MAX_CACHED_HEADS:
+            self._payload_bytes.clear()
         writing = WriteTransaction(
             connection=self._connection,
             projector=self._projector,
             heads=self._heads,
+            payload_bytes=self._payload_bytes,
             position=self.position,
             clock=self._clock,
             shared_offset=self._shared_offset,
@@ -201,6 +205,7 @@ class Writer:
             self._connection.execute("COMMIT")
         except BaseException:
             self._heads.clear()
+            self._payload_bytes.clear()
             self._projector.forget_position()
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
