@@ -21,6 +21,8 @@ ACTION_EXECUTED, ACTION_INTERRUPTED = "action.executed", "action.interrupted"
 # The surface of approved calls that the server itself runs, since their callers no longer wait.
 RESUMED_SURFACE = "approval"
 WORK_STEPPED = "work.stepped"
+# Marks the end of a call that is a step of its work item and has no event of its own in the item's stream.
+COUNTS_AS_STEP = "counts_as_step"
 # Who says no to an action when no person did.
 NO_PERSON = "system"
 EXPIRED_REASON = "expired"
@@ -75,15 +77,20 @@ def with_action(finished: Draft) -> list[Draft]:
 
 def with_copies(finished: Draft) -> list[Draft]:
     """How a call ended, and copies for the streams of the action that it carried out and of its work item."""
-    return [*with_action(finished), *_work_step(finished)]
+    payload, origin = finished.payload, finished.payload.get("origin")
+    step = origin.get("step") if isinstance(origin, dict) else None
+    if finished.correlation.work_id is None or step is None or payload["status"] != "ok":
+        return with_action(finished)
+    if finished.correlation.thread_id is not None:
+        # The thread shows what was done; the item's row counts it by this.
+        return with_action(replace(finished, payload={**payload, COUNTS_AS_STEP: True}))
+    return [*with_action(finished), *_work_step(finished, step)]
 
 
-def _work_step(finished: Draft) -> list[Draft]:
+def _work_step(finished: Draft, step: JsonValue) -> list[Draft]:
     """The step of a work item that a call completed."""
     payload, ids = finished.payload, finished.correlation
-    origin = payload.get("origin")
-    step = origin.get("step") if isinstance(origin, dict) else None
-    if ids.work_id is None or ids.call_id is None or step is None or payload["status"] != "ok":
+    if ids.call_id is None:
         return []
     stepped: JsonObject = {
         "step": step,

@@ -47,9 +47,19 @@ def with_thread_copies(drafts: Sequence[Draft]) -> Sequence[Draft]:
     copies = [
         _copy(draft, draft.correlation.thread_id)
         for draft in drafts
-        if draft.correlation.thread_id is not None and draft.type in COPIED
+        if draft.correlation.thread_id is not None and draft.type in COPIED and not _is_routine(draft)
     ]
     return [*drafts, *copies] if copies else drafts
+
+
+def _is_routine(draft: Draft) -> bool:
+    """Whether it says that a turn may ask its model, which the answer shows."""
+    payload = draft.payload
+    return (
+        draft.type == "policy.decided"
+        and payload.get("operation") == "model.call"
+        and payload.get("decision") == "ALLOW_INTERNAL"
+    )
 
 
 def _copy(draft: Draft, thread_id: str) -> Draft:

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from codeplane.ledger.projection import differences
+from codeplane.work.items.table import WorkTable
 from tests.interaction.requirements import requirement
-from tests.kernel.plane import FixtureOps
+from tests.kernel.plane import FixtureOps, events
+from tests.trust.approvals.agent_calls import result
 from tests.work.turns.conversation import conversing
 from tests.work.turns.scripted_model import ScriptedModel, finish, text, tool
 
@@ -59,4 +62,22 @@ async def test_tools_are_called_and_their_answers_go_back_to_the_model(tmp_path:
         assert shown == ["tool.planned", "tool.started", "tool.finished"] * 2
         decided = await thread.events("thread.policy.decided")
         assert {str(event.payload["operation"]) for event in decided} >= {"fixture.read", "fixture.write"}
+        # That the model may be asked is decided as often, and not shown in the conversation.
+        assert "model.call" not in {str(event.payload["operation"]) for event in decided}
+        asked = [event.payload["operation"] for event in await events(thread.opened, "policy.decided")]
+        assert asked.count("model.call") == 3
         assert await thread.is_rebuilt_equal()
+
+
+@requirement("WORK-02")
+async def test_the_steps_of_a_turn_are_counted_by_its_work_and_shown_by_its_thread(tmp_path: Path) -> None:
+    model = ScriptedModel([tool("fixture_read", "a", text="x"), finish("tool_calls")], text("Done."))
+    async with conversing(tmp_path, model) as thread:
+        turn = await thread.send("Look")
+        work_id = f"wrk_{str(turn['turn_id']).replace('-', '')}"
+        item = result(await thread.ask("work.show", work_id=work_id))
+        # Two questions to the model and a tool.
+        assert (item["steps_done"], item["state"]) == (3, "COMPLETED")
+        kinds = [event.type for event in await thread.opened.log.read(stream=f"work/{work_id}")]
+        assert kinds == ["work.created", "work.leased", "work.completed"]
+        assert await thread.opened.log.readers.run(lambda connection: differences(connection, WorkTable())) == []

@@ -24,9 +24,13 @@ _HEARTBEAT_SEC = 10.0
 _DECIDED = ("action.created", "action.approved", "action.rejected")
 _THREAD_DECISIONS = tuple(f"thread.{kind}" for kind in _DECIDED)
 _RUNS = ("call.started", "call.finished")
-_WORK = tuple(
-    f"work.{what}"
-    for what in ("created", "leased", "stepped", "waiting", "resumed", "completed", "failed", "cancelled")
+_WORK = (
+    *(
+        f"work.{what}"
+        for what in ("created", "leased", "stepped", "waiting", "resumed", "completed", "failed", "cancelled")
+    ),
+    # The steps of turns.
+    *("model.answered", "tool.answered", "tool.finished"),
 )
 # A page holds one; more than these are not pages that anyone looks at.
 MAX_PER_SESSION, MAX_STREAMS = 20, 100

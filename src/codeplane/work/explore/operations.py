@@ -215,7 +215,7 @@ class ExploreOperations:
 
     async def _create(self, call: Call, work_id: str, exploration: Exploration, plan: ExplorePlan) -> WorkItem:
         """Record the work item with its first snapshot: nobody waits for a call to see a plan."""
-        payload_hash = await self._payloads.put(work_id, exploration.to_bytes())
+        sealed = self._payloads.seal(work_id, exploration.to_bytes())
         await self._pass_marks(call, work_id)
         actor = str(call.actor)
         started = draft(
@@ -233,7 +233,8 @@ class ExploreOperations:
             parent_id=origin.work_id if origin is not None else None,
             on_behalf_of=delegator(call),
             limits=WorkLimits(max_steps=len(plan.ops), max_seconds=self._max_seconds),
-            payload_hash=payload_hash,
+            payload_hash=sealed.hash,
+            sealed=[sealed],
             steps=(),
             created_by=call.actor,
             correlation=call.correlation,

@@ -89,7 +89,7 @@ class WorkOperations:
             for step in request.steps
         ]
         origin = call.caller.origin
-        payload_hash = await self._payloads.put(work_id, canonical(steps))
+        sealed = self._payloads.seal(work_id, canonical(steps))
         await self._pass_marks(call, work_id)
         return await self._engine.store.create(
             work_id=work_id,
@@ -101,7 +101,8 @@ class WorkOperations:
                 max_steps=min(request.max_steps or self._config.max_steps, self._config.max_steps),
                 max_seconds=min(request.max_seconds or self._config.max_seconds, self._config.max_seconds),
             ),
-            payload_hash=payload_hash,
+            payload_hash=sealed.hash,
+            sealed=[sealed],
             steps=[str(step["operation"]) for step in steps],
             created_by=call.actor,
             correlation=call.correlation,

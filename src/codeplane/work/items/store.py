@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.errors import WorkNotFound
-from codeplane.kernel.event import Correlation, Draft
+from codeplane.kernel.event import Correlation, Draft, SealedPayload
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.ports import Ledger
@@ -43,8 +43,10 @@ class WorkStore:
         correlation: Correlation,
         priority: Priority = Priority.JOB,
         copies: Sequence[Draft] = (),
+        sealed: Sequence[SealedPayload] = (),
     ) -> WorkItem:
-        """Record a new item, and beside it what other streams say of it; it is queued when that is durable.
+        """Record a new item with its payloads, and beside it what other streams say of it; it is queued when that is
+        durable.
 
         SequenceConflict when there is an item of that id already.
         """
@@ -63,19 +65,21 @@ class WorkStore:
         draft = Draft(
             stream=work_stream(work_id), type=CREATED, payload=payload, actor=str(created_by), correlation=correlation
         )
-        await self._log.append([draft, *copies], expect={draft.stream: 0})
+        await self._log.append([draft, *copies], expect={draft.stream: 0}, sealed=sealed)
         return await self.get(work_id)
 
     async def get(self, work_id: str) -> WorkItem:
         """An item by its id, or a beginning or end that only it has."""
-        rows = self._lookup(work_id)
-        if not rows:
+        items = self._lookup("work_id = ?", (work_id,))
+        if not items:
             whole_id = await match_stored_id(self._log, "work_items.work_id", work_id, "work item", WorkNotFound)
-            rows = self._lookup(whole_id)
-        return item_from_row(rows[0])
+            items = self._lookup("work_id = ?", (whole_id,))
+        return items[0]
 
-    def _lookup(self, work_id: str) -> Sequence[Sequence[Cell]]:
-        return self._log.lookup(f"SELECT {COLUMNS} FROM work_items WHERE work_id = ?", (work_id,))
+    def _lookup(self, where: str, values: Sequence[Cell]) -> list[WorkItem]:
+        return [
+            item_from_row(row) for row in self._log.lookup(f"SELECT {COLUMNS} FROM work_items WHERE {where}", values)
+        ]
 
     async def delegators(self) -> dict[str, Actor]:
         """Everybody for whom an item that has not ended acts, by how the table has them."""
@@ -88,7 +92,7 @@ class WorkStore:
 
     async def list_candidates(self, full: Sequence[str], *, skip: int = 0) -> list[WorkItem]:
         """A page of the items that may be able to run now, in their order: none that is queued of a `full` kind."""
-        return await self.select(
+        return self._lookup(
             """(state IN ('RUNNING', 'WAITING') OR (state = 'QUEUED' AND kind NOT IN (SELECT value FROM json_each(?))))
                ORDER BY priority, position LIMIT ? OFFSET ?""",
             (dumps([*full]), CANDIDATES, skip),

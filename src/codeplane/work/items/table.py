@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from codeplane.kernel.call_record import WORK_STEPPED
+from codeplane.kernel.call_record import CALL_FINISHED, COUNTS_AS_STEP, WORK_STEPPED
 from codeplane.kernel.event import Event
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
@@ -28,9 +28,9 @@ class WorkTable:
     """Work items by id, state and parent."""
 
     name: ClassVar[str] = "work_items"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     tables: ClassVar[tuple[str, ...]] = ("work_items",)
-    types: ClassVar[frozenset[str]] = frozenset({CREATED, WORK_STEPPED, RETENTION_APPLIED, *_STATES})
+    types: ClassVar[frozenset[str]] = frozenset({CREATED, WORK_STEPPED, CALL_FINISHED, RETENTION_APPLIED, *_STATES})
     schema: ClassVar[tuple[str, ...]] = (
         """CREATE TABLE work_items(
             work_id TEXT PRIMARY KEY, kind TEXT, title TEXT, state TEXT, parent_id TEXT, created_by TEXT,
@@ -52,14 +52,23 @@ class WorkTable:
         if event.type == CREATED:
             _insert(tables, work_id, event)
         elif event.type == WORK_STEPPED:
-            tables.execute(
-                f"""UPDATE work_items SET steps_done = max(steps_done, ?2), used_us = used_us + ?3,
-                    ran_us = ran_us + {_SINCE_LAST}, running_ns = CASE WHEN running_ns IS NULL THEN NULL ELSE ?1 END,
-                    updated_ns = ?1, sequence = ?4 WHERE work_id = ?5""",
-                (event.at_ns, _number(payload, "step") + 1, _number(payload, "duration_us"), event.sequence, work_id),
-            )
+            _count_step(tables, work_id, event, _number(payload, "step"), sequence=event.sequence)
+        elif event.type == CALL_FINISHED:
+            origin = payload.get("origin")
+            if payload.get(COUNTS_AS_STEP) and isinstance(origin, dict):
+                _count_step(tables, str(event.correlation.work_id), event, _number(origin, "step"), sequence=0)
         else:
             _move_on(tables, work_id, event)
+
+
+def _count_step(tables: Tables, work_id: str, event: Event, step: int, *, sequence: int) -> None:
+    """Count a step; `sequence` is the new head of the item's stream where the step is an event of it, else 0."""
+    tables.execute(
+        f"""UPDATE work_items SET steps_done = max(steps_done, ?2), used_us = used_us + ?3,
+            ran_us = ran_us + {_SINCE_LAST}, running_ns = CASE WHEN running_ns IS NULL THEN NULL ELSE ?1 END,
+            updated_ns = ?1, sequence = max(sequence, ?4) WHERE work_id = ?5""",
+        (event.at_ns, step + 1, _number(event.payload, "duration_us"), sequence, work_id),
+    )
 
 
 def _insert(tables: Tables, work_id: str, event: Event) -> None:

@@ -149,13 +149,15 @@ class JobQueue:
             agent=new.agent,
         )
         wall_time_ms = self._wall_time_ms(new)
+        sealed = plan.seal(self._payloads, job_id)
         await self._engine.store.create(
             kind=KIND,
             title=_first_line(new.goal),
             parent_id=new.parent_id,
             on_behalf_of=new.on_behalf_of,
             limits=WorkLimits(max_steps=_MAX_STEPS, max_seconds=wall_time_ms / 1000),
-            payload_hash=await plan.seal(self._payloads, job_id),
+            payload_hash=sealed.hash,
+            sealed=[sealed],
             steps=(),
             work_id=job_id,
             created_by=new.created_by,

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 
 from codeplane.kernel.errors import ResultGone
+from codeplane.kernel.event import SealedPayload
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.ports import Payloads
 from codeplane.work.items.item import WorkItem
@@ -24,8 +25,8 @@ class TurnPlan:
     # The outside agent that answers it; empty where a model does.
     agent: str = ""
 
-    async def seal(self, payloads: Payloads, work_id: str) -> str:
-        """Store the plan and return its hash."""
+    def seal(self, payloads: Payloads, work_id: str) -> SealedPayload:
+        """The plan as it is stored with its work item."""
         values: JsonObject = {
             "user_text": self.user_text,
             "reasoning": self.reasoning,
@@ -35,7 +36,7 @@ class TurnPlan:
             "skills": [skill.to_json() for skill in self.skills],
             "agent": self.agent,
         }
-        return await payloads.put(work_id, canonical(values))
+        return payloads.seal(work_id, canonical(values))
 
     @classmethod
     async def load(cls, payloads: Payloads, item: WorkItem) -> "TurnPlan":

@@ -128,13 +128,15 @@ class TurnQueue:
         if new.scheduled_for_ns is not None:
             scheduled_for = rfc3339(new.scheduled_for_ns)
             events.insert(0, (SCHEDULE_TRIGGERED, {"schedule_id": new.source_id, "scheduled_for_utc": scheduled_for}))
+        sealed = plan.seal(self._payloads, work_id)
         await self._engine.store.create(
             kind=AGENT_TURN if thread.agent else TurnKind.name,
             title=new.text.strip().partition("\n")[0][:_MAX_TITLE],
             parent_id=new.parent_id,
             on_behalf_of=new.on_behalf_of,
             limits=_LIMITS,
-            payload_hash=await plan.seal(self._payloads, work_id),
+            payload_hash=sealed.hash,
+            sealed=[sealed],
             steps=(),
             work_id=work_id,
             created_by=new.created_by,
