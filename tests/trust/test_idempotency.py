@@ -48,6 +48,30 @@ async def test_the_same_call_gives_the_first_result_and_runs_once(tmp_path: Path
         assert [event.type for event in await of_call(opened, again)] == ["call.replayed"]
 
 
+@requirement("KEY-01")
+async def test_a_key_that_is_said_to_be_new_runs_once_all_the_same(tmp_path: Path) -> None:
+    """As two holders of one work item would use it, of whom the older one does not know that it lost its lease."""
+    ops, step = FixtureOps(), replace(AGENT, key_is_new=True)
+    async with plane(tmp_path, operations=[ops]) as opened:
+        assert not (await opened.conveyor.call("fixture.write", KEYED, step)).meta.replayed
+        for caller in (step, AGENT, step):
+            assert (await opened.conveyor.call("fixture.write", KEYED, caller)).meta.replayed
+        other: JsonObject = {**KEYED, "text": "y"}
+        conflict = await opened.conveyor.call("fixture.write", other, step)
+        assert conflict.error is not None and conflict.error.name == "IDEMPOTENCY_CONFLICT"
+        assert ops.ran == ["fixture.write"]
+
+
+@requirement("KEY-01")
+async def test_a_new_key_that_somebody_was_asked_about_is_theirs_to_decide(tmp_path: Path) -> None:
+    step = replace(AGENT, key_is_new=True, wait_sec=0)
+    sent: JsonObject = {"text": "x", "idempotency_key": "k"}
+    async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+        actions = [await opened.conveyor.call("fixture.send", sent, step) for _ in range(2)]
+        ids = {str(outcome.error.details["action_id"]) for outcome in actions if outcome.error is not None}
+        assert len(ids) == 1 and len(await events(opened, "action.created")) == 1
+
+
 async def test_what_has_no_key_or_another_one_runs_each_time(tmp_path: Path) -> None:
     ops = FixtureOps()
     async with plane(tmp_path, operations=[ops]) as opened:

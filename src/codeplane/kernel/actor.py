@@ -162,6 +162,8 @@ class Caller:
     session_id: str | None = None
     origin: Origin | None = None
     record_wait: RecordWait = "now"
+    # Whether its key cannot have been used before this process began, so that memory knows of every use.
+    key_is_new: bool = False
     # How long it waits for a person's answer; None is as long as the settings say.
     wait_sec: float | None = None
     ask: AskPerson | None = None

@@ -159,6 +159,8 @@ class Call:
     secrets_in: Callable[[bytes], Spans] = lambda _: []
     secrets_margin: Callable[[], int] = int
     warnings: list[str] = field(default_factory=list)
+    # Facts about it that are not in the log yet: they are written with what is recorded of it next.
+    unrecorded: list[Draft] = field(default_factory=list)
     effects: Effects | None = None
     failure: Failure | None = None
     # How far its change of the repository has come; journaled operations alone keep it.

@@ -45,7 +45,7 @@ def _admission(
 ) -> Chain[Received, Admitted]:
     """Return the stages before the handler, in their order; a new stage goes in here."""
     keys = KeyClaims(idempotency=ports.idempotency, streams=streams)
-    authorise = Authorise(authority=ports.authority, approver=ports.approver)
+    authorise = Authorise(authority=ports.authority, approver=ports.approver, keys=keys)
     identify = Identify(
         elsewhere=ports.elsewhere,
         job_operation=ports.job_operation,

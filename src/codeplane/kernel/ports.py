@@ -241,8 +241,17 @@ class StoredOutcome:
 class Idempotency(Protocol):
     """Remembers calls by their keys."""
 
-    async def claim(self, *, actor: Actor, operation: str, key: str, arguments_hash: str) -> Claim:
-        """Claim an actor's key, waiting while another call holds it; IdempotencyConflict for other arguments."""
+    async def claim(
+        self, *, actor: Actor, operation: str, key: str, arguments_hash: str, is_new: bool = False
+    ) -> Claim:
+        """Claim an actor's key, waiting while another call holds it; IdempotencyConflict for other arguments.
+
+        `is_new`: it cannot have been used before this process began.
+        """
+        ...
+
+    def is_unused(self, *, actor: Actor, operation: str, key: str) -> bool:
+        """Whether no call of this process has claimed the key, and none of another one can."""
         ...
 
 

@@ -22,15 +22,16 @@ def decision_draft(call: Call, assessment: Assessment, decision: Decision) -> Dr
 
 
 def record_step_decision(call: Call, assessment: Assessment, decision: Decision) -> None:
-    """Record whether a step of work was allowed or blocked; that a person is asked is recorded with the question."""
+    """Record with the call whether a step of work was allowed or blocked; that a person is asked is recorded with the
+    question."""
     if call.caller.origin is not None and decision.verdict is not Verdict.ASK:
-        call.log.append_soon([decision_draft(call, assessment, decision)])
+        call.unrecorded.append(decision_draft(call, assessment, decision))
 
 
 def record_step_refusal(call: Call, assessment: Assessment, error: CodePlaneError) -> None:
-    """Record that a step of work was refused before any rule."""
+    """Record with the call that a step of work was refused before any rule."""
     if call.caller.origin is not None:
-        call.log.append_soon([_draft(call, assessment, "BLOCKED", error.message, error.name.lower(), "")])
+        call.unrecorded.append(_draft(call, assessment, "BLOCKED", error.message, error.name.lower(), ""))
 
 
 def _draft(call: Call, assessment: Assessment, decision: str, reason: str, code: str, policy_id: str) -> Draft:

@@ -38,6 +38,8 @@ class Delegation:
             return own
         theirs = self._grants.admit(delegator, self._rights(delegator), call.operation, assessment)
         mode = stricter_mode(own.context.approval_mode, theirs.context.approval_mode)
+        if mode == own.context.approval_mode:
+            return own
         return replace(own, context=replace(own.context, approval_mode=mode))
 
     def check_path(self, call: Call, path: str) -> None:

@@ -25,6 +25,7 @@ from codeplane.kernel.ports import Ledger, StoredOutcome
 from codeplane.ledger.projection import RETENTION_APPLIED, Tables
 
 _MAX_PATHS = 20
+_MAX_USED = 20_000
 _WAIT_ELSEWHERE_SEC = 60.0
 _SEE, _LOOK = "mutation_show tells what it did", "git_status and git_log show how things are"
 _BY_NAME = {kind.name: kind for kind in ERRORS}
@@ -122,8 +123,16 @@ class IdempotencyKeys:
         self._log = log
         self._is_shared = is_shared
         self._held: dict[tuple[str, str, str], asyncio.Event] = {}
+        # The keys that calls of this process used last.
+        self._used: dict[tuple[str, str, str], None] = {}
 
-    async def claim(self, *, actor: Actor, operation: str, key: str, arguments_hash: str) -> KeyClaim:
+    def is_unused(self, *, actor: Actor, operation: str, key: str) -> bool:
+        """Whether no call of this process has claimed the key, and none of another one can."""
+        return not self._is_shared and (key_holder(actor), operation, key) not in self._used
+
+    async def claim(
+        self, *, actor: Actor, operation: str, key: str, arguments_hash: str, is_new: bool = False
+    ) -> KeyClaim:
         """Hold the actor's key; the claim of a key that was used before carries the first outcome."""
         place = (key_holder(actor), operation, key)
         while (holder := self._held.get(place)) is not None:
@@ -143,13 +152,23 @@ class IdempotencyKeys:
             holders=self._held,
             place=place,
         )
+        is_new = is_new and self.is_unused(actor=actor, operation=operation, key=key)
         self._held[place] = claim.done
+        self._remember(place)
+        if is_new:
+            return claim
         try:
             await look(claim)
         except BaseException:
             claim.release()
             raise
         return claim
+
+    def _remember(self, place: tuple[str, str, str]) -> None:
+        self._used.pop(place, None)
+        self._used[place] = None
+        if len(self._used) > _MAX_USED:
+            del self._used[next(iter(self._used))]
 
     async def _before(self, actor: Actor, operation: str, key: str, arguments_hash: str) -> StoredOutcome | None:
         held_by, row = self._row(key_holder(actor), actor.owner_id, operation, key)

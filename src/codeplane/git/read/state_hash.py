@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -15,10 +16,12 @@ from codeplane.kernel.errors import CodePlaneError
 
 _DIGITS = 32
 _MAX_HEAD = 1 << 16
+_SETTLED_NS = 100_000_000
 # Ends a hash without the files, which are unknown until the index is ready.
 WITHOUT_FILES = "~"
 
 _Stamp = tuple[int, int, int, int]
+_NO_FILE: _Stamp = (0, 0, 0, 0)
 
 
 class StateHash:
@@ -32,36 +35,51 @@ class StateHash:
         self._root = root
         # Made once: twice a mutation, making paths would cost more than what is asked of them.
         self._place = root / ".git"
-        self._files: dict[str, Path] = {}
+        self._folder = ""
         self._head = head
         self._snapshot = snapshot
         self._entries: tuple[_Stamp, str] | None = None
+        self._head_file: tuple[_Stamp, str] | None = None
 
     async def state(self) -> tuple[str, str | None]:
         """Return the hash of the current state, and the commit of HEAD; None without git or without commits."""
-        folder = self._find_folder()
-        index = await self._index(f"{folder}/index") if folder else ""
+        folder, stamp = self._find_index()
+        index = await self._index(f"{folder}/index", stamp) if folder else ""
         snapshot, commit = self._snapshot(), self._head()
         files = f"{snapshot.state:x}" if snapshot is not None else ""
-        parts = (_text(f"{folder}/HEAD") if folder else "", commit or "", index, files)
+        parts = (self._head_text(f"{folder}/HEAD") if folder else "", commit or "", index, files)
         hexdigest = sha256("\0".join(parts).encode()).hexdigest()[:_DIGITS]
         return hexdigest if snapshot is not None else f"{hexdigest}{WITHOUT_FILES}", commit
 
+    def _find_index(self) -> tuple[str, _Stamp]:
+        """The git folder, empty without one, and the stamp of its index."""
+        stamp = _stamp(f"{self._folder}/index") if self._folder else _NO_FILE
+        if stamp == _NO_FILE:
+            # It was not looked for yet, or is gone, or has no index.
+            self._folder = self._find_folder()
+            stamp = _stamp(f"{self._folder}/index") if self._folder else _NO_FILE
+        return self._folder, stamp
+
     def _find_folder(self) -> str:
-        """The git folder; empty without one."""
         try:
             return str(self._place if self._place.is_dir() else git_dir_of(self._root))
         except CodePlaneError:
             return ""
 
-    async def _index(self, name: str) -> str:
-        if (file := self._files.get(name)) is None:
-            self._files = {name: (file := Path(name))}
-        stamp = _stamp(file)
+    async def _index(self, name: str, stamp: _Stamp) -> str:
         if self._entries is None or self._entries[0] != stamp:
             # Read again only after git has written it, since a large index takes a while.
-            self._entries = (stamp, await asyncio.to_thread(self._hash_index, file))
+            self._entries = (stamp, await asyncio.to_thread(self._hash_index, Path(name)))
         return self._entries[1]
+
+    def _head_text(self, name: str) -> str:
+        stamp = _stamp(name)
+        if self._head_file is not None and self._head_file[0] == stamp:
+            return self._head_file[1]
+        text = _text(name)
+        # What changed just now can change again without another time.
+        self._head_file = (stamp, text) if time.time_ns() - stamp[0] > _SETTLED_NS else None
+        return text
 
     def _hash_index(self, file: Path) -> str:
         lines: Iterable[bytes] | None = index_lines(file)
@@ -83,11 +101,11 @@ class StateHash:
         return [line.encode("utf-8", "surrogateescape") for line in lines]
 
 
-def _stamp(file: Path) -> _Stamp:
+def _stamp(name: str) -> _Stamp:
     try:
-        stat = file.stat()
+        stat = os.stat(name)  # noqa: PTH116  # four times a mutation: twice as fast
     except OSError:
-        return 0, 0, 0, 0
+        return _NO_FILE
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 

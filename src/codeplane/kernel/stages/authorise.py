@@ -8,6 +8,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.errors import Internal, PolicyDenied
 from codeplane.kernel.operation import Assessment, Risk
 from codeplane.kernel.ports import Approver, Authority, Decision, Verdict
+from codeplane.kernel.stages.idempotency import KeyClaims
 from codeplane.kernel.stages.progress import Authorised, Identified
 
 
@@ -18,6 +19,7 @@ class Authorise:
     name: ClassVar[str] = "authorise"
     authority: Authority
     approver: Approver | None
+    keys: KeyClaims
 
     async def run(self, identified: Identified) -> Authorised:
         """Assess the call and ask the rules about it."""
@@ -57,5 +59,7 @@ class Authorise:
         """
         call = identified.call
         if self.approver is None or call.idempotency_key is None or not call.operation.mutates:
+            return False
+        if self.keys.is_first_use(identified.received, call.operation.name, call.idempotency_key):
             return False
         return await self.approver.recall(call, identified.received.arguments_hash)

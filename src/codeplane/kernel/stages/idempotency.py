@@ -22,6 +22,16 @@ class KeyClaims:
             return StoredOutcome(stream=stream)
         if received.claim is None:
             received.claim = await self.idempotency.claim(
-                actor=received.actor, operation=operation, key=key, arguments_hash=received.arguments_hash
+                actor=received.actor,
+                operation=operation,
+                key=key,
+                arguments_hash=received.arguments_hash,
+                is_new=received.caller.key_is_new,
             )
         return received.claim.replay
+
+    def is_first_use(self, received: Received, operation: str, key: str) -> bool:
+        """Whether the call's key is known to be used for the first time, without a look at the log."""
+        return received.caller.key_is_new and self.idempotency.is_unused(
+            actor=received.actor, operation=operation, key=key
+        )

@@ -58,15 +58,18 @@ class Recorder:
             only_reads=authorised.only_reads,
         )
         record, claim = _record(progress, identified), identified.received.claim
+        # Taken before: a caller that is gone meanwhile does not record it again.
+        unrecorded = _take_unrecorded(progress)
         if claim is None or claim.key_stream is None:
-            await self._ports.log.append([record.start_event()])
+            await self._ports.log.append([*unrecorded, record.start_event()])
             return None
         for _ in range(_MAX_CONFLICTS):
-            drafts = [record.start_event(), record.claim_event(claim.key_stream)]
+            drafts = [*unrecorded, record.start_event(), record.claim_event(claim.key_stream)]
             try:
                 await self._ports.log.append(drafts, expect={claim.key_stream: claim.head})
             except SequenceConflict:
                 if (outcome := await claim.find_other_outcome()) is not None:
+                    identified.call.unrecorded.extend(unrecorded)
                     return outcome
                 continue
             return None
@@ -88,7 +91,9 @@ class Recorder:
             encoded = result_json.encode() if result is not None else None
             draft = await self._settle(progress, progress.identified, result, encoded, error)
             keeps = progress.mutated and progress.received.key and result is not None and not result.secret
-            lost = await self._append(progress, with_copies(draft), blob=encoded if keeps else None)
+            lost = await self._append(
+                progress, [*_take_unrecorded(progress), *with_copies(draft)], blob=encoded if keeps else None
+            )
         elif error is not None:
             refused = _refusal_event(progress.received, error)
             # Known callers have limits of their own.
@@ -133,7 +138,8 @@ class Recorder:
     async def record_replay(self, progress: Progress, identified: Identified) -> None:
         """Record that an earlier answer was given again; the server, which resumes an approved call, takes none."""
         is_resumed = progress.received.caller.surface == RESUMED_SURFACE
-        await self._append(progress, [] if is_resumed else [_record(progress, identified).replay_event()])
+        replayed = [] if is_resumed else [_record(progress, identified).replay_event()]
+        await self._append(progress, [*_take_unrecorded(progress), *replayed])
 
     def record_abandonment(self, progress: Progress) -> bool:
         """Record without waiting that the caller is gone; False when the end was recorded already."""
@@ -148,7 +154,7 @@ class Recorder:
             repo_after=None,
         )
         # What cannot be queued any more is what recovery calls an unknown outcome.
-        drafts = with_copies(draft)
+        drafts = [*_take_unrecorded(progress), *with_copies(draft)]
         with suppress(CodePlaneError):
             self._ports.log.append_soon(drafts)
         self._keep(progress, drafts)
@@ -207,6 +213,16 @@ class Recorder:
 
         record.add_done_callback(keep_unwritten)
         return True
+
+
+def _take_unrecorded(progress: Progress) -> list[Draft]:
+    """Facts about a call that are not in the log yet."""
+    if progress.identified is None:
+        return []
+    unrecorded = progress.identified.call.unrecorded
+    taken = [*unrecorded]
+    unrecorded.clear()
+    return taken
 
 
 def _may_wait(progress: Progress) -> bool:

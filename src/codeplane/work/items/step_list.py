@@ -88,6 +88,7 @@ class StepList:
             origin=item.origin(number, run.node),
             # A call of the same operation comes next and records its intent at once; a read would leave it unwritten.
             record_wait="next_change" if step["operation"] == following else "now",
+            key_is_new=item.attempt == 1,
             wait_sec=0,
         )
         keyed: JsonObject = {**arguments, "idempotency_key": f"{item.work_id}/{number}"}

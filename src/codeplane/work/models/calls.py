@@ -132,9 +132,11 @@ class ModelCalls:
     async def _append(self, call: Call, draft: Draft) -> None:
         """Record something before the call goes on, so that the ceilings of the next one know of it.
 
-        A step of work waits for the record of its own end, which comes after this one.
+        A step of work waits for the record of its own end, which has this beside it.
         """
-        if call.caller.origin is None or not self._log.append_soon([draft]):
+        if call.caller.origin is not None:
+            call.unrecorded.append(draft)
+        else:
             await self._log.append([draft])
 
 

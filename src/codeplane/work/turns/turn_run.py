@@ -77,10 +77,11 @@ class TurnRun:
             origin=origin,
             # What the turn records of the step waits for both.
             record_wait="own_record",
+            key_is_new=self.item.attempt == 1,
             wait_sec=0,
         )
 
     def draft(self, kind: str, payload: JsonObject) -> Draft:
         """An event of the turn's thread."""
-        ids = replace(self.turn.ids, job_id=self.job_id)
+        ids = self.turn.ids if self.job_id is None else replace(self.turn.ids, job_id=self.job_id)
         return thread_draft(kind, payload, actor=str(self.actor), ids=ids)
