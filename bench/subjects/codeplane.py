@@ -1,6 +1,5 @@
 """CodePlane: appends to the log, and whole steps through the conveyor."""
 
-import gc
 import time
 from collections.abc import Awaitable, Callable
 
@@ -17,6 +16,7 @@ from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.wiring.app import Plane, run_plane
+from codeplane.wiring.serve import settle_collector
 
 Step = Callable[[int, int], Awaitable[None]]
 
@@ -33,7 +33,7 @@ async def _run(load: Load, make: Callable[[Plane], Step]) -> Sample:
         await plane.log.flush()
         events, commits = counters.events, counters.commits
         # As the server does once it is ready.
-        gc.freeze()
+        settle_collector()
         with Stopwatch() as watch:
             latencies = await as_tasks(load.callers, load.steps, step)
         return Sample.of(watch, latencies, events=counters.events - events, commits=counters.commits - commits)
@@ -108,7 +108,7 @@ async def _run_work(load: Load) -> Sample:
         counters = plane.log.counters
         events, commits = counters.events, counters.commits
         # As the server does once it is ready.
-        gc.freeze()
+        settle_collector()
         with Stopwatch() as watch:
             plane.work.start_engine(plane.conveyor)
             latencies = await _completed(plane, len(work_ids), each)

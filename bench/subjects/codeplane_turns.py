@@ -1,7 +1,6 @@
 """CodePlane's turns: a thread for each caller, a model in this process that wants five tools and then answers."""
 
 import asyncio
-import gc
 import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
@@ -26,6 +25,7 @@ from codeplane.kernel.model_provider import (
     ToolCallPlanned,
 )
 from codeplane.wiring.app import Plane, run_plane
+from codeplane.wiring.serve import settle_collector
 
 _WHO = Caller(surface="embedded", client="bench")
 _WATCHERS, _WORDS, _PAUSE_SEC = 100, 30, 0.06
@@ -112,7 +112,7 @@ async def _run_turns(load: Load) -> Sample:
         counters = plane.log.counters
         events, commits = counters.events, counters.commits
         # As the server does once it is ready.
-        gc.freeze()
+        settle_collector()
         with Stopwatch() as watch:
             latencies = await as_tasks(load.callers, load.steps, turn)
         return Sample.of(watch, latencies, events=counters.events - events, commits=counters.commits - commits)

@@ -1,6 +1,8 @@
 """JSON values as types, and the one way they become text."""
 
 import json
+from collections.abc import Callable
+from json import encoder as library
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -13,9 +15,23 @@ else:
     JsonValue = object
     JsonObject = dict[str, object]
 
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 _encode_ascii = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
-_encode_sorted = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False, sort_keys=True).encode
+
+
+def _make_encoder(*, sort_keys: bool) -> "Callable[[JsonValue], str]":
+    """A compact encoder that is made once: the library's own makes its inner one anew for every value."""
+    encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False, sort_keys=sort_keys)
+    make_encoder = getattr(library, "c_make_encoder", None)
+    if make_encoder is None:
+        return encoder.encode
+    quote = library.encode_basestring
+    # Without the markers of what is open: a value that holds itself raises RecursionError.
+    parts = make_encoder(None, encoder.default, quote, None, ":", ",", sort_keys, False, False)
+    return lambda value: "".join(parts(value, 0))
+
+
+_encode = _make_encoder(sort_keys=False)
+_encode_sorted = _make_encoder(sort_keys=True)
 
 
 def dumps(value: JsonValue) -> str:

@@ -226,11 +226,10 @@ class Redactor:
         matcher = self._matcher()
         if matcher is not None and matcher.finds(data):
             return False
-        anything = _compile_patterns().anything
-        if not anything.search(data):
-            return True
-        # Counts of a model's tokens are in most events of turns, and only their names look like those of secrets.
-        return b'tokens":' in data and not anything.search(_COUNTS.sub(b'"":0', data))
+        if b'tokens":' in data:
+            # Counts of a model's tokens are in most events of turns, and only their names look like those of secrets.
+            data = _COUNTS.sub(b'"":0', data)
+        return not _compile_patterns().anything.search(data)
 
     def json(self, value: JsonValue, *, assignments: bool = True) -> JsonValue:
         """The value with every text in it redacted, and what stands under a secret's name whole."""

@@ -1,6 +1,6 @@
 """What every draft passes on its way into the log, whatever orders it: redaction and the bound on payloads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from codeplane.kernel.errors import MalformedRequest, TooLarge
@@ -26,7 +26,7 @@ class DraftEncoder:
         drafts = with_thread_copies(drafts)
         try:
             encoded = _encode_payloads(drafts)
-            if not all(map(self._redactor.is_clean, encoded.values())):
+            if not self._are_clean(encoded.values()):
                 # Before the write, because the tables are made from the payloads too.
                 drafts = [replace(draft, payload=self._without_secrets(draft.payload)) for draft in drafts]
                 encoded = _encode_payloads(drafts)
@@ -37,6 +37,12 @@ class DraftEncoder:
         if largest > self._max_bytes:
             raise TooLarge(f"an event's payload has {largest} bytes", details={"limit": self._max_bytes})
         return Append(drafts=drafts, payloads=payloads, expect=expect)
+
+    def _are_clean(self, payloads: Collection[str]) -> bool:
+        """Whether none can hold a secret: looked at together, and one by one only where something was found."""
+        return self._redactor.is_clean("\n".join(payloads)) or (
+            len(payloads) > 1 and all(map(self._redactor.is_clean, payloads))
+        )
 
     def _without_secrets(self, payload: JsonObject) -> JsonObject:
         redacted = self._redactor.json(payload)

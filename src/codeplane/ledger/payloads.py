@@ -1,12 +1,16 @@
 """What work saw, planned and made, whole: sealed, by hash, bounded for each owner, kept as long as the owner is."""
 
 import sqlite3
-from typing import Protocol
+from typing import Protocol, cast
 
 from codeplane.kernel.event import SealedPayload
 from codeplane.kernel.ids import digest
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.transaction import WriteTransaction
+
+# Up to this size a payload is read at once: the way to another thread takes longer.
+_SMALL_BYTES = 64 * 1024
+_SMALL_PAYLOAD = "SELECT CASE WHEN size <= ? THEN data END FROM payloads WHERE work_id = ? AND hash = ?"
 
 
 class Seal(Protocol):
@@ -49,8 +53,13 @@ class PayloadStore:
 
     async def get(self, work_id: str, key: str) -> bytes | None:
         """The payload of an item by its hash, or None."""
-        row = await self._log.readers.run(lambda connection: _load(connection, work_id, key))
-        return None if row is None else self._seal.open(row, _label(work_id, key))
+        rows = self._log.lookup(_SMALL_PAYLOAD, (_SMALL_BYTES, work_id, key))
+        if not rows:
+            return None
+        data = rows[0][0]
+        if data is None:
+            data = await self._log.readers.run(lambda connection: _load(connection, work_id, key))
+        return None if data is None else self._seal.open(cast(bytes, data), _label(work_id, key))
 
     async def delete(self, work_id: str, key: str) -> None:
         """Delete a payload of an item, if it is there."""

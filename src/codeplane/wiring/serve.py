@@ -63,6 +63,12 @@ _FILES_A_CONNECTION = 3
 _COLLECTED_AFTER = (10_000, 20, 20)
 
 
+def settle_collector() -> None:
+    """Leave what is loaded by now alone, and look at new objects rarely: else all of it is scanned again and again."""
+    gc.freeze()
+    gc.set_threshold(*_COLLECTED_AFTER)
+
+
 class Serving:
     """One server on one workspace."""
 
@@ -297,9 +303,7 @@ class Serving:
     def _announce_ready(
         self, plane: Plane, facts: JsonObject, logger: FilteringBoundLogger, activity: Activity
     ) -> None:
-        # What is loaded by now stays: the collector would scan all of it again and again.
-        gc.freeze()
-        gc.set_threshold(*_COLLECTED_AFTER)
+        settle_collector()
         gc.enable()
         activity.start()
         self._home = _identity(self._workspace.home)

@@ -99,7 +99,7 @@ class AgentLoop:
         """Have the agent work on a turn; one that was cut off is given to it again, in the same work tree."""
         parts = self._parts
         plan = await TurnPlan.load(parts.payloads, item)
-        entries = await parts.threads.entries("work_id = ? ORDER BY sequence", (item.work_id,))
+        entries = parts.threads.entries_of_work(item.work_id)
         run = AgentRun(
             item=item,
             turn=turn,

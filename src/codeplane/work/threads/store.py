@@ -22,6 +22,7 @@ from codeplane.work.threads.thread import (
     turn_from_row,
 )
 
+_ENTRIES = "SELECT sequence, work_id, kind, step, tool_call_id, payload_hash, tokens FROM thread_entries"
 UNFINISHED = "state IN ('QUEUED', 'RUNNING', 'PAUSED')"
 
 
@@ -104,8 +105,9 @@ class ThreadStore:
 
     async def is_first(self, turn: Turn) -> bool:
         """Whether every earlier turn of its thread has ended."""
-        earlier = await self.turns(
-            f"thread_id = ? AND position < ? AND {UNFINISHED} LIMIT 1", (turn.thread_id, turn.position)
+        earlier = self._log.lookup(
+            f"SELECT 1 FROM turns WHERE thread_id = ? AND position < ? AND {UNFINISHED} LIMIT 1",
+            (turn.thread_id, turn.position),
         )
         return not earlier
 
@@ -130,7 +132,7 @@ class ThreadStore:
 
     async def memory(self, thread_id: str) -> Memory:
         """What is remembered of a thread; empty when nothing is."""
-        rows = await self._log.select(
+        rows = self._log.lookup(
             "SELECT checkpoint_id, written, cut, updated_ns FROM thread_memory WHERE thread_id = ?", (thread_id,)
         )
         if not rows:
@@ -140,25 +142,18 @@ class ThreadStore:
             checkpoint_id=str(checkpoint_id), written=str(written), cut=str(cut), updated_ns=int(str(updated_ns))
         )
 
-    async def entries(self, where: str, values: Sequence[Cell]) -> list[Entry]:
-        """Entries that meet an SQL condition."""
+    async def entries_between(self, thread_id: str, first: int, before: int) -> list[Entry]:
+        """The entries of a thread after one sequence and before another, in their order."""
         rows = await self._log.select(
-            "SELECT sequence, work_id, kind, step, tool_call_id, payload_hash, tokens FROM thread_entries "
-            f"WHERE {where}",
-            values,
+            f"{_ENTRIES} WHERE thread_id = ? AND sequence > ? AND sequence < ? ORDER BY sequence",
+            (thread_id, first, before),
         )
-        return [
-            Entry(
-                sequence=int(str(sequence)),
-                work_id=str(work_id),
-                kind=str(kind),
-                step=int(str(step)),
-                tool_call_id=str(tool_call_id or ""),
-                payload_hash=str(payload_hash),
-                tokens=int(str(tokens)),
-            )
-            for sequence, work_id, kind, step, tool_call_id, payload_hash, tokens in rows
-        ]
+        return [_entry_from_row(row) for row in rows]
+
+    def entries_of_work(self, work_id: str) -> list[Entry]:
+        """The entries of one turn in their order."""
+        rows = self._log.lookup(f"{_ENTRIES} WHERE work_id = ? ORDER BY sequence", (work_id,))
+        return [_entry_from_row(row) for row in rows]
 
     def _lookup_thread(self, thread_id: str) -> Sequence[Sequence[Cell]]:
         return self._log.lookup(f"SELECT {THREAD_COLUMNS} FROM threads WHERE thread_id = ?", (thread_id,))
@@ -166,3 +161,16 @@ class ThreadStore:
     def _lookup_turn(self, column: str, value: str) -> Turn | None:
         rows = self._log.lookup(f"SELECT {TURN_COLUMNS} FROM turns WHERE {column} = ?", (value,))
         return turn_from_row(rows[0]) if rows else None
+
+
+def _entry_from_row(row: Sequence[Cell]) -> Entry:
+    sequence, work_id, kind, step, tool_call_id, payload_hash, tokens = row
+    return Entry(
+        sequence=int(str(sequence)),
+        work_id=str(work_id),
+        kind=str(kind),
+        step=int(str(step)),
+        tool_call_id=str(tool_call_id or ""),
+        payload_hash=str(payload_hash),
+        tokens=int(str(tokens)),
+    )

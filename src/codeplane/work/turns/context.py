@@ -58,9 +58,7 @@ class ContextBuilder:
         before = asked.sequence if asked is not None else 2**62
         messages = await self._store.messages(turn.thread_id, before=before, limit=turn.max_context_messages)
         first = messages[0].sequence if messages else before
-        entries = await self._store.entries(
-            "thread_id = ? AND sequence > ? AND sequence < ? ORDER BY sequence", (turn.thread_id, first, before)
-        )
+        entries = await self._store.entries_between(turn.thread_id, first, before)
         room = self._context_tokens - self._count_tokens(asked.content if asked else "")
         kept, dropped = await self._fit(messages, entries, room)
         if len(messages) == turn.max_context_messages:

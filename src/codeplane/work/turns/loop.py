@@ -129,7 +129,7 @@ class TurnLoop:
         self, item: WorkItem, turn: Turn, work: WorkRun, *, interrupt: asyncio.Event, actor: Actor
     ) -> TurnRun:
         plan = await TurnPlan.load(self._payloads, item)
-        entries = await self._store.entries("work_id = ? ORDER BY sequence", (item.work_id,))
+        entries = self._store.entries_of_work(item.work_id)
         history = await self._context.history(turn, skills=plan.skill_text)
         run = TurnRun(
             item=item,
