@@ -114,6 +114,11 @@ async def test_what_its_work_did_is_its_own_too(opened: Plane) -> None:
         traces = result(await ask(opened, caller, "trace.list", limit=100))["traces"]
         assert isinstance(traces, list)
         assert jobs & {str(trace["actor"]) for trace in traces if isinstance(trace, dict)} == expected
+    for name in ("call.list", "audit.list"):
+        for job in jobs:
+            # By its name: what an agent did itself comes first.
+            assert {str(row["actor"]) for row in await rows(opened, AGENT, name, actor=job)} == {job}
+            assert {str(row["actor"]) for row in await rows(opened, OTHER, name, actor=job)} == {"agent:other"}
     assert await rows(opened, OTHER, "work.list") == []
     [mutation] = [row for row in await rows(opened, AGENT, "mutation.list") if row["actor"] == f"job:{work_id}"]
     assert refused(await ask(opened, OTHER, "undo", mutation_id=mutation["mutation_id"])) == "CANNOT_UNDO"

@@ -102,9 +102,9 @@ class CallOperations:
 
     @operation("call.list", risk=Risk.READ)
     async def page(self, call: Call, request: CallsRequest) -> CallPage:
-        """Calls of everyone, or of the agent that asks, the newest first: what was asked, who asked, how it ended;
-        proposals with their fate."""
-        request = self._limit_to_caller(call, request)
+        """Calls of everyone, or of the agent that asks and by `actor` of work it started, the newest first: what was
+        asked, who asked, how it ended; proposals with their fate."""
+        request = await self._limit_to_caller(call, request)
         asked: JsonValue = request.model_dump(mode="json", exclude={"cursor", "limit"})
         scope = f"call.list:{digest(canonical(asked))}"
         await self._log.flush()
@@ -163,7 +163,7 @@ class CallOperations:
     @operation("call.watch", risk=Risk.READ, timeout_sec=0)
     async def watch(self, call: Call, request: CallsWatchRequest) -> AsyncIterator[CallItem]:
         """Calls that fit as they begin, are decided on and end; a row that comes again says more than before."""
-        request = self._limit_to_caller(call, request)
+        request = await self._limit_to_caller(call, request)
         position = await self._position()
         after = request.after if request.after is not None else position
         if position - after > _BACKLOG:
@@ -185,10 +185,12 @@ class CallOperations:
                         raise StreamGap(f"events after {item.requested_after} are gone")
                     reader.mark_position(item.position)
 
-    def _limit_to_caller(self, call: Call, request: F) -> F:
-        """The filter, bounded to the caller's own calls where it may not read those of others."""
+    async def _limit_to_caller(self, call: Call, request: F) -> F:
+        """The filter, bounded to its own calls, or those of its work, where the caller may not read others."""
         scope = self._scope_of(call)
-        return request if scope is None else request.model_copy(update={"actor": scope.actor})
+        if scope is None or (request.actor and await self._log.own_actors((request.actor,), scope)):
+            return request
+        return request.model_copy(update={"actor": scope.actor})
 
     async def _items(self, event: Event, request: CallFilter) -> list[CallItem]:
         """The items that one event gives a follower."""

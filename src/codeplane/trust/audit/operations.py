@@ -36,11 +36,12 @@ class AuditOperations:
 
     @operation("audit.list", risk=Risk.READ)
     async def list(self, call: Call, request: AuditRequest) -> AuditPage:
-        """Who changed what, was refused, approved or granted something, newest first; agents see their own.
+        """Who changed what, was refused, approved or granted something, newest first; agents see their own, and
+        by `actor` those of work they started.
 
         Filter by actor, operation, event type, outcome, action, time or text.
         """
-        request = self._limit_to_caller(call, request)
+        request = await self._limit_to_caller(call, request)
         asked: JsonValue = request.model_dump(mode="json", exclude={"cursor", "limit"})
         scope = f"audit.list:{call.task.session_id if call.task else ''}:{digest(canonical(asked))}"
         before = 2**62
@@ -68,7 +69,7 @@ class AuditOperations:
     async def export(self, call: Call, request: AuditFilter) -> AuditExport:
         """Write entries of the audit as JSON lines, oldest first, into a file of its own under .codeplane/exports."""
         await self._log.flush()
-        where, values = (await self._complete_ids(self._limit_to_caller(call, request))).where()
+        where, values = (await self._complete_ids(await self._limit_to_caller(call, request))).where()
         ((last,),) = await self._log.select("SELECT coalesce(max(position), 0) FROM audit")
         until, after, entries, size = int(str(last)), 0, 0, 0
         target = self._exports / call.call_id / "audit.jsonl"
@@ -88,10 +89,12 @@ class AuditOperations:
         await asyncio.to_thread(partial.replace, target)
         return AuditExport(file=str(target), entries=entries, bytes=size, through_position=until)
 
-    def _limit_to_caller(self, call: Call, request: F) -> F:
-        """The filter, bounded to what the caller did where it may not read what others did."""
+    async def _limit_to_caller(self, call: Call, request: F) -> F:
+        """The filter, bounded to what the caller, or work that it started, did where it may not read more."""
         scope = self._scope_of(call)
-        return request if scope is None else request.model_copy(update={"actor": scope.actor})
+        if scope is None or (request.actor and await self._log.own_actors((request.actor,), scope)):
+            return request
+        return request.model_copy(update={"actor": scope.actor})
 
     async def _complete_ids(self, wanted: AuditFilter) -> AuditFilter:
         """The filter with a shortened action id completed."""
