@@ -17,6 +17,7 @@ from codeplane.wiring.app import Plane
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT, OWNER, FixtureOps, ManualClock, events, plane
 from tests.trust.approvals.agent_calls import action_of, call, decide, executed, items, key_of, refused, result, shown
+from tests.trust.approvals.test_approvals import answering
 from tests.trust.untrusted.engine import engine
 
 pytestmark = requirement("TRUST-60")
@@ -271,10 +272,13 @@ async def test_a_client_is_not_asked_about_outward_calls_after_it(tmp_path: Path
         asked.append(question)
         return Answer.APPROVE
 
-    async with plane(tmp_path, search, AUTOMATIC, operations=[FixtureOps()]) as opened:
+    async with plane(tmp_path, search, "approvals.wait_sec=0", operations=[FixtureOps()]) as opened:
+        client = await answering(opened, approves)
+        assert (await opened.conveyor.call("fixture.send", {"text": "before"}, client)).error is None
+        assert len(asked) == 1
         await reads(opened)
-        outcome = await opened.conveyor.call("fixture.send", {}, replace(AGENT, ask=approves))
-        assert refused(outcome) == "APPROVAL_PENDING" and asked == []
+        outcome = await opened.conveyor.call("fixture.send", {"text": "after"}, client)
+        assert refused(outcome) == "APPROVAL_PENDING" and len(asked) == 1
         assert outcome.error is not None and "question" not in outcome.error.details
 
 
