@@ -173,7 +173,7 @@ class ScheduleView(Result):
         return cls(**_fields(schedule))
 
     def text(self) -> str:
-        state = f"next {self.next_run_at[:19]}Z" if self.enabled and self.next_run_at else "off"
+        state = f"next {_with_local(self.next_run_at, self.timezone)}" if self.enabled and self.next_run_at else "off"
         what = " heartbeat" if self.heartbeat else ""
         why = f" ({self.stop_reason})" if self.stop_reason else ""
         zone = f" {self.timezone}" if self.trigger_kind == TriggerKind.CRON else ""
