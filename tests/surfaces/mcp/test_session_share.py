@@ -161,6 +161,13 @@ class TestShare:
         assert [_listed(server, session) for session in owners[-3:]] == [200, 200, 200]
 
     @requirement("SRV-13")
+    def test_an_id_alone_opens_no_session_of_others(
+        self, server: Server, open_session: Callable[..., str], token: str
+    ) -> None:
+        assert _listed(server, open_session(), token) == 404
+        assert _listed(server, open_session(token)) == 404
+
+    @requirement("SRV-13")
     def test_the_longest_idle_session_makes_room(self, server: Server, open_session: Callable[..., str]) -> None:
         first, *rest = [open_session() for _ in range(SESSIONS)]
         assert _listed(server, first) == 200
