@@ -18,7 +18,8 @@ FILES = {
         '#[cfg_attr(windows, path = "windows.rs")]\npub mod system;\n'
         "pub use crate::inner::{Kept, Old as New};\npub use draw::*;\n\n"
         "mod local {\n    pub fn near(a: u8) {}\n    pub fn far(a: u8) {}\n}\npub use local::near;\n"
-        "declare! { tokens }\ncfg_feature! {\n    pub mod extra;\n}\n"
+        '#[cfg(feature = "unstable-early")]\npub mod early;\n#[cfg(feature = "optional")]\npub mod optional;\n'
+        "pub use optional::_support;\ndeclare! { tokens }\ncfg_feature! {\n    pub mod extra;\n}\n"
     ),
     "src/inner.rs": (
         "pub struct Kept;\n\nimpl Kept {\n    pub fn keep(&self, a: u8) {}\n"
@@ -39,6 +40,9 @@ FILES = {
     "src/private.rs": "pub fn support(a: u8) {}\n",
     "src/system.rs": "pub fn open(a: u8) {}\n",
     "src/windows.rs": "pub fn open(a: u8) {}\n",
+    "src/early.rs": "pub fn early(a: u8) {}\n",
+    "src/optional.rs": 'pub fn optional(a: u8) {}\n\n#[cfg(all(unix, feature = "unstable"))]\npub fn tried(a: u8) {}\n'
+    "\n#[doc(hidden)]\npub fn _support(a: u8) {}\n",
     "src/extra.rs": "pub fn extra(a: u8) {}\n",
     "src/generated.rs": "pub fn made(a: u8) {}\n",
 }
@@ -70,6 +74,11 @@ def edited(tmp_path: Path, path: str, old: str, new: str) -> set[str]:
         ("src/map.rs", "more(&self, ", True),
         ("src/lib.rs", "near(", True),
         ("src/lib.rs", "far(", False),
+        # Features and names that promise nothing.
+        ("src/early.rs", "early(", False),
+        ("src/optional.rs", "optional(", True),
+        ("src/optional.rs", "tried(", False),
+        ("src/optional.rs", "_support(", False),
         ("src/macros.rs", "add(", False),
         ("src/private.rs", "support(", False),
         # Either file may be the module.
@@ -92,6 +101,8 @@ def test_only_what_the_root_reaches_can_break(tmp_path: Path, path: str, functio
         ("src/lib.rs", "pub use draw::*;", "pub use draw::{dive, draw};", False),
         ("src/lib.rs", "pub use draw::*;", "pub use draw::draw;", True),
         ("src/lib.rs", "pub mod map;", "mod map;", True),
+        # What it passes on is hidden.
+        ("src/lib.rs", "pub use optional::_support;\n", "", False),
         # A `pub use` that nothing reaches.
         ("src/macros.rs", "pub use std::fmt::Debug;\n", "", False),
         ("src/map.rs", "pub use std::fmt::Debug;\n", "", True),
@@ -168,10 +179,17 @@ def test_the_root_is_the_file_that_the_manifest_names(tmp_path: Path) -> None:
 
 
 SPELLED = (
-    "use anstyle::Style;\nuse std::fmt;\n\npub struct Text;\n\nimpl Text {\n    pub fn new() -> Text {}\n"
+    "use anstyle::Style;\nuse other::*;\nuse std::fmt;\n\nmod inner {\n    pub struct Part;\n}\n\n"
+    "pub struct Text;\n\nimpl Text {\n    pub fn new() -> Text {}\n"
     "    pub fn paint(&self, style: anstyle::Style) -> &anstyle::Style {}\n"
     "    pub fn show(&self, shown: impl std::fmt::Display) {}\n    pub fn each(&self) -> Option<Each<u8>> {}\n"
     "    pub fn last(&self) -> Last {}\n    pub fn check(&self) -> std::io::Error {}\n}\n\n"
+    "pub type Inner = crate::inner::Part;\n\npub struct Ranged<T: std::convert::TryFrom<u64> = u64>(T);\n\n"
+    "pub fn put(into: impl core::fmt::Write) {}\n\npub trait Shown {\n    fn name(&self) -> &str;\n}\n\n"
+    "pub struct Args<'s>(&'s str);\n\nimpl<'s> Args<'s> {\n"
+    "    pub fn next(&self, at: &mut usize) -> Option<Part<'_>> {}\n"
+    "    pub fn both(&self, other: &str) -> &str {}\n    pub fn far(&self) -> other::Far {}\n}\n\n"
+    "pub fn cut(text: &str) -> &str {}\n\n"
     "pub struct Held<T>(T);\n\nimpl<T> Held<T> {\n    pub fn hold() -> Held<u8> {}\n}\n"
 )
 
@@ -188,6 +206,34 @@ SPELLED = (
         ("-> std::io::Error", "-> Error", True),
         ("-> Held<u8>", "-> Self", True),
         ("style: anstyle::Style", "style: fmt::Style", True),
+        ("= crate::inner::Part", "= inner::Part", False),
+        ("= crate::inner::Part", "= self::inner::Part", False),
+        ("= crate::inner::Part", "= crate::other::Part", True),
+        ("T: std::convert::TryFrom<u64>", "T: TryFrom<u64>", False),
+        ("T: std::convert::TryFrom<u64>", "T: std::convert::TryInto<u64>", True),
+        ("core::fmt::Write", "std::fmt::Write", False),
+        ("core::fmt::Write", "std::io::Write", True),
+        # A name that only `use other::*` can bring.
+        ("-> other::Far", "-> Far", False),
+        ("-> other::Far", "-> Near", True),
+        # What leaving a lifetime out means.
+        (
+            "next(&self, at: &mut usize) -> Option<Part<'_>>",
+            "next<'a>(&'a self, at: &mut usize) -> Option<Part<'a>>",
+            False,
+        ),
+        (
+            "next(&self, at: &mut usize) -> Option<Part<'_>>",
+            "next<'a>(&self, at: &'a mut usize) -> Option<Part<'a>>",
+            True,
+        ),
+        ("both(&self, other: &str) -> &str", "both<'a>(&self, other: &'a str) -> &'a str", True),
+        ("both(&self, other: &str) -> &str", "both<'a>(&'a self, other: &'a str) -> &'a str", True),
+        ("cut(text: &str) -> &str", "cut<'a>(text: &'a str) -> &'a str", False),
+        # What lives as long as the text that it was made from outlives the borrow.
+        ("both(&self, other: &str) -> &str", "both(&self, other: &str) -> &'s str", False),
+        ("both(&self, other: &str) -> &str", "both(&self, other: &str) -> &'static str", False),
+        ("name(&self) -> &str", "name(&self) -> &'static str", True),
     ],
 )
 def test_a_type_may_be_spelled_differently(old: str, new: str, breaks: bool) -> None:

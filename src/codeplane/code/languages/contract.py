@@ -30,6 +30,8 @@ class Contract:
     """What says who can see a definition."""
     is_program: Callable[[str, Container[str], Callable[[str], bytes | None]], bool] | None = None
     """Whether a file, of all files and their contents, belongs to a program, whose names nothing outside can use."""
+    is_unpromised: Callable[[str], bool] | None = None
+    """Whether the marks of a definition say that users cannot rely on it, though they can see it."""
     top: Visibility = "public"
     """How visible a definition outside of types is that says nothing about it."""
     member: Visibility = "public"

@@ -14,6 +14,7 @@ from codeplane.query.compare.generics import (
     with_defaults,
 )
 from codeplane.query.compare.header import Header
+from codeplane.query.compare.lifetimes import with_elided_lifetimes
 from codeplane.query.compare.mark_changes import Implemented, call_style, clip, judge_marks, lost_traits
 from codeplane.query.compare.outline import Outline, outermost
 from codeplane.query.compare.pairing import Pair
@@ -60,8 +61,10 @@ def judge_change(
     old_header = with_current_names(pair.old, pair.old_place, pair.new, pair.new_place, old_header)
     old_header = without_aliases(old_header, pair.old, aliases[0])
     new_header = without_aliases(new_header, pair.new, aliases[1])
-    old_header = with_same_spelling(pair.old, pair.old_place, pair.new, pair.new_place, old_header)
     rules = pair.new.rules
+    if rules.crates:
+        old_header, new_header = with_elided_lifetimes(old_header), with_elided_lifetimes(new_header)
+    old_header = with_same_spelling(pair.old, pair.old_place, pair.new, pair.new_place, old_header, new_header)
     old_seen, new_seen = visibility_of(pair.old, pair.old_place), visibility_of(pair.new, pair.new_place)
     if before.name != after.name:
         new_seen = old_seen

@@ -76,6 +76,13 @@ class CrateSurface(PublicSurface):
                     return True
         return False
 
+    def known_as(self, path: str, parts: tuple[str, ...]) -> set[str]:
+        """The names that users have for what a path leads to in a file, with the place where it is defined."""
+        module = self._files.get(path)
+        items = self._resolve_path(module, parts, 0) if module is not None else ()
+        found = [item for item in items if isinstance(item, CrateItem)]
+        return set[str]().union(*({":".join(item.key), *self._names.get(item.key, ())} for item in found))
+
     def is_nameable(self, path: str, written: str) -> bool:
         """Whether users have a name for the trait that a file writes so."""
         module, parts = self._files.get(path), tuple(re.sub(r"<.*| ", "", written).split("::"))
@@ -186,6 +193,8 @@ class CrateSurface(PublicSurface):
                 self._decided[_root(module).path] = False
             return
         for target in targets:
+            if use.local != "*" and isinstance(target, CrateItem) and target.is_hidden:
+                continue
             if use.local != "*" and isinstance(target, CrateItem):
                 self._give_item(target, f"{known_as}::{use.local}", above)
                 self._names.setdefault(key, set()).add(f"{known_as}::{use.local}")

@@ -63,6 +63,10 @@ class PublicSurface:
         """Whether only its package can implement a trait."""
         return False
 
+    def known_as(self, path: str, parts: tuple[str, ...]) -> set[str]:
+        """The names of the definition that a file reaches by a path, where paths are followed."""
+        return set()
+
     def is_nameable(self, path: str, written: str) -> bool:
         """Whether users have a name for the trait that a file writes so."""
         return True

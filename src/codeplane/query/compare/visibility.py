@@ -14,7 +14,6 @@ _PLACES = frozenset({"namespace", "module"})
 _SECTION = re.compile(rb"\b(public|private|protected)\s*:")
 _EXPORTED = re.compile(rb"\bexport\s+(?:(?:declare|default|abstract|async|const|let|var)\s+)*\Z")
 _RUBY_SECTION = re.compile(rb"^[ \t]*(public|private|protected)[ \t]*(?:#.*)?$", re.MULTILINE)
-_HIDDEN = re.compile(r"\bdoc \( [^)]*\bhidden\b")
 _MAIN = re.compile(rb"^package main\b", re.MULTILINE)
 _DECLARING = (".d.ts", ".d.mts", ".d.cts")
 
@@ -119,7 +118,7 @@ def _by_export(outline: Outline, entity: Entity, place: int) -> Visibility:
 def _by_pub(outline: Outline, entity: Entity, place: int) -> Visibility:
     words = _before(outline, entity)
     marks = outline.parts(place).header.marks
-    if any(_HIDDEN.search(mark) for mark in marks):
+    if outline.rules.is_unpromised is not None and any(map(outline.rules.is_unpromised, marks)):
         return "internal"
     if "pub" not in words:
         return "public" if entity.kind == "macro" and any("macro_export" in mark for mark in marks) else "private"

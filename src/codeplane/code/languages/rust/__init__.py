@@ -8,6 +8,7 @@ from codeplane.code.languages.project_family import project_family
 from codeplane.code.languages.reserved_words import words
 from codeplane.code.languages.rust.keywords import RUST_RESERVED, RUST_SOFT
 from codeplane.code.languages.rust.programs import is_program
+from codeplane.code.languages.rust.promises import is_unpromised
 
 RUST = Language(
     name="rust",
@@ -42,6 +43,7 @@ RUST = Language(
     contract=Contract(
         visible="pub",
         is_program=is_program,
+        is_unpromised=is_unpromised,
         top="private",
         member="private",
         module="file",

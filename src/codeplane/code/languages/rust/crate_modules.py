@@ -9,6 +9,7 @@ import tree_sitter
 from codeplane.code.languages.modules import Read
 from codeplane.code.languages.reserved_words import words
 from codeplane.code.languages.rust.modules import RustModules
+from codeplane.code.languages.rust.promises import is_unpromised
 from codeplane.code.languages.rust.syntax import Node, text_of
 from codeplane.code.languages.rust.syntax import field as child_field
 from codeplane.code.languages.rust.uses import use_tree
@@ -18,7 +19,6 @@ _ITEMS = words(
     "function_item function_signature_item const_item static_item struct_item enum_item union_item trait_item type_item"
     " mod_item macro_definition"
 )
-_HIDDEN = re.compile(r"\bdoc\s*\([^)]*\bhidden\b")
 _OTHER_FILE = re.compile(r'\bpath\s*=\s*"([^"]+)"')
 _DERIVE = re.compile(r"\bproc_macro_derive\s*\(\s*(\w+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -89,7 +89,7 @@ class CrateModules:
             is_public = any(
                 child.type == "visibility_modifier" and text_of(child) == "pub" for child in node.named_children
             )
-            is_hidden = _HIDDEN.search(attributes) is not None
+            is_hidden = is_unpromised(attributes)
             name = child_field(node, "name")
             if node.type in _ITEMS and name is not None:
                 item = CrateItem(
