@@ -180,3 +180,38 @@ def test_scripts_of_the_repository_and_other_files_of_a_package(tmp_path: Path) 
     (root / "a/one.go").write_text("package a\n\nfunc Rest() int { return 2 }\n")
     (root / "a/two.go").write_text("package a\n\nfunc Go() {}\n\nconst (\n\tLeast = 0\n\tMost = 1 << iota\n)\n")
     assert broken(root) == set()
+
+
+MAKERS = {
+    "package.json": '{"name": "web", "exports": "./dist/index.js"}\n',
+    "src/index.ts": "export { build, create } from './make'\nexport type { Plan, Tool, Unit } from './types'\n",
+    "src/make.ts": (
+        "import type { Create, Plan, Tool } from './types'\n\n"
+        "export function build(plan: Plan, use: (tool: Tool) => void): void {\n  use(tool)\n}\n\n"
+        "export const create = ((all) => all) as Create\n"
+    ),
+    "src/types.ts": (
+        "export interface Plan {\n  name: string\n}\n\nexport interface Tool {\n  name: string\n}\n\n"
+        "export interface Unit {\n  name: string\n}\n\nexport type Create = {\n  (name: string): Unit\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "breaks"),
+    [
+        # What users write themselves, and what they get: as the result of a call, or in a function that they pass.
+        ("interface Plan {\n", "interface Plan {\n  size: number\n", {"Plan", "Plan.size"}),
+        ("interface Tool {\n", "interface Tool {\n  size: number\n", set[str]()),
+        ("interface Unit {\n", "interface Unit {\n  size: number\n", set[str]()),
+        # Nobody had a name for it.
+        ("export type Create = {", "type Create = {", set[str]()),
+        ("export interface Unit {", "interface Unit {", {"Unit"}),
+    ],
+)
+def test_who_makes_the_values_of_a_type(tmp_path: Path, old: str, new: str, breaks: set[str]) -> None:
+    root = make_repo(tmp_path / "repo", MAKERS)
+    types = root / "src/types.ts"
+    assert old in types.read_text()
+    types.write_text(types.read_text().replace(old, new))
+    assert broken(root) == breaks

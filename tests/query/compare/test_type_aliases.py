@@ -3,7 +3,7 @@
 import pytest
 
 from tests.interaction.requirements import requirement
-from tests.query.compare.versions import changes_by_path, compared_files
+from tests.query.compare.versions import changes_by_path, compared, compared_files, every
 
 pytestmark = requirement("CMP-11")
 FUNCTION = "func(cmd *C, args []string) ([]string, error)"
@@ -83,3 +83,21 @@ def test_what_is_a_name_in_a_function_type(one: str, same: str) -> None:
 def test_only_another_package_knows_whether_its_names_are_the_same(source: str, after: str, breaks: bool) -> None:
     texts = [{"a.go": f'import flag "{source}"\n\ntype A {named}\n'} for named in ("flag.Whitelist", after)]
     assert bool(_breaking(texts[0], texts[1])) is breaks
+
+
+STRUCT = "package shop\n\ntype Till struct {\n\tName string\n%s}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaks"),
+    [
+        ("", "\trouteConf\n", False),
+        ("\t*pkg.Base\n", '\t*pkg.Base `json:"base"`\n\tsync.Mutex\n', False),
+        ("\t*pkg.Base\n", "\tpkg.Base\n", True),
+        ("\trouteConf\n", "", True),
+        ("\tList[int, string]\n", "\tList[int, int]\n", True),
+    ],
+)
+def test_what_a_struct_of_go_embeds(before: str, after: str, breaks: bool) -> None:
+    changes = every(compared("till.go", STRUCT % before, STRUCT % after))
+    assert any(change.breaking for change in changes) == breaks

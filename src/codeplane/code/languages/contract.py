@@ -47,6 +47,8 @@ class Contract:
     open_is_public: bool = False
     module: Literal["file", "folder", "none"] = "none"
     """What has to be named to reach a definition: its file, its folder, or neither."""
+    package_marker: str = ""
+    """The file that makes a package of a folder; a module is imported by the names of the packages around it."""
     package_entries: bool = False
     """A manifest lists the files by which a package is used; what they do not pass on is not public."""
     crates: bool = False
@@ -141,6 +143,8 @@ class Contract:
     """A variable number of arguments may be given as an array."""
     pointer_receivers: bool = False
     """A method belongs to a value or to a pointer to it."""
+    embedding: bool = False
+    """The body of a struct names types whose members are its own."""
     type_aliases: bool = False
     """`type A = B` is another name of the same type."""
     canonical_type: Callable[[str], str] | None = None

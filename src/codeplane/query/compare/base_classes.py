@@ -1,7 +1,7 @@
 """Changes of base classes: which ones a class has lost or gained."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from codeplane.query.compare.header import Header
 from codeplane.query.compare.outline import Outline, outermost
@@ -10,9 +10,27 @@ from codeplane.query.compare.tokens import compact
 from codeplane.query.compare.verdict import Verdict
 
 _MOST = 50
+# Modules that give the same classes.
+_GENERIC = {"typing": "collections.abc", "typing_extensions": "collections.abc", "collections": "collections.abc"}
 
 
-def judge_bases(verdict: Verdict, old: Outline, old_place: int, new: Outline, new_place: int) -> None:
+# The bases that the base classes of a class name, each in its file.
+BasesAbove = Callable[[Outline, int], Sequence[tuple[Outline, str]]]
+
+
+def no_bases_above(outline: Outline, place: int) -> Sequence[tuple[Outline, str]]:
+    """Know nothing of the classes of other files."""
+    return ()
+
+
+def judge_bases(
+    verdict: Verdict,
+    old: Outline,
+    old_place: int,
+    new: Outline,
+    new_place: int,
+    bases_above: BasesAbove = no_bases_above,
+) -> None:
     """Judge changed base classes; one still inherited through another is not lost."""
     old_header, new_header = old.parts(old_place).header, new.parts(new_place).header
     gone = [base for base in old_header.bases if base not in new_header.bases]
@@ -30,6 +48,7 @@ def judge_bases(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
             and "(" not in base
             and not any(_is_same(old, base, new, other) for other in come)
             and not _is_kept(old, base, new_header, above)
+            and not any(_is_inherited(old, base, *other) for other in bases_above(new, new_place))
         ]
         message = f"no longer builds on {_list_names(gone)}"
         if not lost:
@@ -47,6 +66,15 @@ def is_made_here(old: Outline, new: Outline, place: int) -> bool:
     """Whether functions of the package, before and now, give users the values of a type."""
     name = outermost(new, place)
     return all(side.package is not None and side.package.is_returned(side.path, name) for side in (old, new))
+
+
+def _is_inherited(old: Outline, base: str, outline: Outline, other: str) -> bool:
+    """Whether a base that a class names in another file is the one that this one had."""
+    if _is_same(old, base, outline, other):
+        return True
+    module, stem = _module(old, base), outline.path.rpartition("/")[2].partition(".")[0]
+    is_defined = _last(base) == _last(other) and _module(outline, other) is None
+    return is_defined and module is not None and module.rpartition(".")[2] == stem
 
 
 def _is_kept(old: Outline, base: str, header: Header, above: frozenset[str]) -> bool:
@@ -100,7 +128,7 @@ def _is_same(old: Outline, before: str, new: Outline, after: str) -> bool:
     """Whether two bases may be one, named in another way: `Base` of `from a import Base`, and `a.Base[T]`."""
     if _last(before) != _last(after) or _module(old, before) is None or _module(new, after) is None:
         return False
-    modules = {_module(old, before), _module(new, after)} - {""}
+    modules = {_GENERIC.get(module or "", module) for module in (_module(old, before), _module(new, after))} - {""}
     return len(modules) < 2 or old.rules.structural
 
 
@@ -108,7 +136,9 @@ def _module(outline: Outline, base: str) -> str | None:
     """The module that a base is named by or imported from; None if the file defines it."""
     module, _, name = _name(base.removeprefix("implements ")).rpartition(".")
     if module:
-        return module
+        imported = outline.facts.imports if outline.facts is not None else ()
+        whole = (item.source for item in imported if item.local == module and not item.imported)
+        return next(whole, module)
     if any(entity.name == name and entity.kind != "export" for entity in outline.entities if entity.parent < 0):
         return None
     imported = outline.facts.imports if outline.facts is not None else ()

@@ -10,6 +10,7 @@ from codeplane.query.compare.change import Change, FileOutlines, Kind, Risk, ord
 from codeplane.query.compare.compatibility import judge_change, layout_breaks
 from codeplane.query.compare.constructors import is_constructor, needs_nothing
 from codeplane.query.compare.lines import line_change
+from codeplane.query.compare.module_names import is_same_module, join_modules
 from codeplane.query.compare.outline import Entity, Outline
 from codeplane.query.compare.overloads import Side, is_hidden, join_overloads, overloads_of
 from codeplane.query.compare.pairing import Pair, Pairing
@@ -45,6 +46,7 @@ class Comparison:
         """`known` looks up the facts of unchanged files, `surfaces` are what packages gave and give to users."""
         self.notes: list[str] = []
         self._surfaces = surfaces
+        files = join_modules(files, lambda path: known(path) is not None)
         for file in files:
             for side, outline in enumerate((file.old, file.new)):
                 if outline is not None and (pair := surfaces.get(outline.language.family_name)) is not None:
@@ -55,6 +57,8 @@ class Comparison:
         self._files = {file.old.path: file for file in files if file.old is not None}
         self._files |= {file.new.path: file for file in files if file.new is not None}
         self._now = {file.new.path: file.new for file in files if file.new is not None}
+        self._same_modules = self._modules_that_moved(files, known)
+        self._now |= self._same_modules
         self._implemented = frozenset[tuple[str, str]]().union(*(file.implemented for file in self._now.values()))
         self._classes: dict[str, list[tuple[Outline, int]]] = {}
         for file in files:
@@ -77,6 +81,18 @@ class Comparison:
         )
         changes += [change for file in files if (change := self._of_module(file)) is not None]
         self.changes = sorted(changes, key=order)
+
+    def _modules_that_moved(self, files: Sequence[FileOutlines], known: Known) -> dict[str, Outline]:
+        """By its old path, each file that moved and is imported by the name it had."""
+
+        def is_known(path: str) -> bool:
+            return path in self._files or known(path) is not None
+
+        return {
+            file.old.path: file.new
+            for file in files
+            if file.old is not None and file.new is not None and is_same_module(file, is_known)
+        }
 
     def _sides(self, change: Change) -> tuple[Side, Side]:
         """Both states of the file a definition was added to or removed from."""
@@ -146,7 +162,7 @@ class Comparison:
             breaking
             and entity.parent < 0
             and old.is_private_module
-            and self._reexports.still_gives(old.path, entity.name)
+            and self._reexports.still_gives(self._path_now(old), entity.name)
         ):
             breaking, why = False, ("its package still gives it away",)
         elif breaking and entity.parent >= 0 and self._is_inherited(old, entity.parent, entity.name):
@@ -240,7 +256,9 @@ class Comparison:
         in_method = new.is_inside_callable(pair.new_place) or old.is_inside_callable(pair.old_place)
         seen_else = visibility_of(old, pair.old_place) != visibility_of(new, pair.new_place)
         judged = not in_method or old_parts.header.returns != new_parts.header.returns or seen_else
-        verdict = judge_change(pair, self._implemented, self._aliases, self._types) if judged else None
+        verdict = (
+            judge_change(pair, self._implemented, self._aliases, self._types, self._bases_above) if judged else None
+        )
         if verdict is not None and (verdict.breaking or verdict.harmless):
             hidden = is_hidden(new, pair.new_place)
             change.breaking = bool(verdict.breaking) and seen and not hidden
@@ -268,7 +286,11 @@ class Comparison:
             return None
         if before.parent >= 0 and self._is_inherited(old, before.parent, before.name):
             return None
-        if before.parent < 0 and old.is_private_module and self._reexports.still_gives(old.path, before.name):
+        if (
+            before.parent < 0
+            and old.is_private_module
+            and self._reexports.still_gives(self._path_now(old), before.name)
+        ):
             return None
         if renamed:
             return f"{before.name} is gone"
@@ -302,7 +324,7 @@ class Comparison:
             return None
         outer = [place for place, each in enumerate(old.entities) if each.parent < 0]
         seen = [place for place in outer if visibility_of(old, place) in _SEEN]
-        given = len(seen)
+        given = len(seen) if old.path not in self._same_modules else 0
         if self._is_reached(old, {_key(old, old.entities[place]) for place in seen}):
             given = 0
         breaking = bool(given) and not old.is_test
@@ -318,6 +340,11 @@ class Comparison:
             tags=["symbol_renamed" if renamed else "symbol_moved"],
             risk="high" if breaking else "low",
         )
+
+    def _path_now(self, old: Outline) -> str:
+        """Where the module is now that a file was."""
+        now = self._same_modules.get(old.path)
+        return now.path if now is not None else old.path
 
     def _surface_now(self, old: Outline) -> PublicSurface | None:
         """The surface now of what the package of a file was, if a manifest says what users have of it."""
@@ -402,6 +429,19 @@ class Comparison:
                 return True
             waiting += self._above(outline, place)
         return False
+
+    def _bases_above(self, outline: Outline, place: int) -> list[tuple[Outline, str]]:
+        """The bases that the base classes of a class name, each in its file, as far as those have changed."""
+        found: list[tuple[Outline, str]] = []
+        waiting = self._above(outline, place)
+        looked: set[tuple[str, int]] = set()
+        while waiting and len(looked) < _MOST_ABOVE:
+            above, at = waiting.pop()
+            if (above.path, at) not in looked:
+                looked.add((above.path, at))
+                found += [(above, base) for base in above.parts(at).header.bases]
+                waiting += self._above(above, at)
+        return found
 
     def _above(self, outline: Outline, place: int) -> list[tuple[Outline, int]]:
         """The base classes of a class, from its own file or the module they are imported from."""

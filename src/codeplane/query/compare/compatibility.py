@@ -1,9 +1,10 @@
 """Compatibility: whether a change breaks users of a definition, and why."""
 
 import re
+from collections.abc import Sequence
 
-from codeplane.code.languages.contract import Contract
-from codeplane.query.compare.base_classes import judge_bases
+from codeplane.code.languages.contract import Contract, Visibility
+from codeplane.query.compare.base_classes import BasesAbove, judge_bases, no_bases_above
 from codeplane.query.compare.fields import judge_field, judge_made, judge_order
 from codeplane.query.compare.generators import gives_the_same
 from codeplane.query.compare.generics import (
@@ -37,6 +38,7 @@ from codeplane.query.compare.verdict import Verdict
 from codeplane.query.compare.visibility import visibility_of
 
 _OPERATOR = re.compile(rb"\boperator\s*([^\s(]+)\s*\(([^)]*)\)")
+_EMBEDDED = re.compile(r"(\* )?(\w+(?: \. \w+)?)( \[.*?\](?= |$))?")
 _TYPES = frozenset({"interface", "type"})
 _IMPLEMENTING = frozenset({"struct", "enum", "union"})
 _TASK = r"Promise\b|Task\b|ValueTask\b|System \. Threading"
@@ -49,10 +51,12 @@ def judge_change(
     elsewhere: Implemented = frozenset(),
     aliases: tuple[Aliases, Aliases] = ({}, {}),
     types: tuple[FindType, FindType] = (type_here, type_here),
+    bases_above: BasesAbove = no_bases_above,
 ) -> Verdict:
     """Judge a changed header; `elsewhere` are traits implemented in other files.
 
-    `aliases` are the names of types before and now, `types` find the definition of one.
+    `aliases` are the names of types before and now, `types` find the definition of one, `bases_above` what base
+    classes build on now.
     """
     assert pair.old is not None and pair.new is not None
     verdict = Verdict()
@@ -68,8 +72,12 @@ def judge_change(
     old_seen, new_seen = visibility_of(pair.old, pair.old_place), visibility_of(pair.new, pair.new_place)
     if before.name != after.name:
         new_seen = old_seen
+    if _comes_from_container(pair, old_seen, new_seen):
+        # It is judged there.
+        old_seen = new_seen
     if ORDER[new_seen] > ORDER[old_seen]:
-        verdict.add(f"{old_seen} before, {new_seen} now", breaks=ORDER[old_seen] < 2, tag="visibility_changed")
+        breaks = ORDER[old_seen] < 2 and not _has_no_name(pair)
+        verdict.add(f"{old_seen} before, {new_seen} now", breaks=breaks, tag="visibility_changed")
     elif old_seen != new_seen:
         verdict.add(f"{old_seen} before, {new_seen} now", breaks=False, tag="visibility_changed")
     if after.name in pair.new.type_only and after.name not in pair.old.type_only and before.kind not in _TYPES:
@@ -104,7 +112,7 @@ def judge_change(
             shape = Verdict(harmless=[*shape.breaking, *shape.harmless], tags=shape.tags)
     verdict.join(shape)
     bases = Verdict()
-    judge_bases(bases, pair.old, pair.old_place, pair.new, pair.new_place)
+    judge_bases(bases, pair.old, pair.old_place, pair.new, pair.new_place, bases_above)
     is_interface = rules.unions and before.kind == after.kind == "interface"
     if bases.breaking and is_interface and _is_same_interface(pair, types):
         bases = Verdict(harmless=[*bases.breaking, *bases.harmless], tags=bases.tags)
@@ -121,6 +129,24 @@ def judge_change(
     elif new_header.optional and not old_header.optional:
         verdict.add("may be missing now", breaks=not _is_only_taken(pair))
     return verdict
+
+
+def _comes_from_container(pair: Pair, before: Visibility, now: Visibility) -> bool:
+    """Whether a member is as visible as what it is in, before and now."""
+    assert pair.old is not None and pair.new is not None
+    around = [side.entities[place].parent for side, place in _sides(pair)]
+    if min(around) < 0 or pair.old.entities[around[0]].name != pair.new.entities[around[1]].name:
+        return False
+    return (visibility_of(pair.old, around[0]), visibility_of(pair.new, around[1])) == (before, now)
+
+
+def _has_no_name(pair: Pair) -> bool:
+    """Whether users met a definition only where others speak of it, and had no name for it themselves."""
+    assert pair.old is not None and pair.before is not None
+    package = pair.old.package
+    if package is None or pair.old.rules.crates or pair.before.parent >= 0:
+        return False
+    return not package.names(pair.old.path, pair.before.name)
 
 
 def _judge_shape(pair: Pair, old_header: Header, new_header: Header, judge: TypeJudge | None = None) -> Verdict:
@@ -276,6 +302,7 @@ def _holds_what_it_held(pair: Pair, old_header: Header, new_header: Header, judg
 def _judge_type(verdict: Verdict, pair: Pair, before: str, after: str, judge: TypeJudge) -> None:
     """Judge what an alias stands for: users give values of it unless they only get them."""
     fits = judge.gives(before, after) if _is_only_given(pair) else judge.takes(before, after)
+    fits = fits or same_but_arguments(before, after)
     fits = fits and (_is_only_taken(pair) or judge.is_called_alike(before, after))
     verdict.add("the type is another", breaks=not fits)
 
@@ -325,7 +352,20 @@ def layout_breaks(pair: Pair, types: tuple[FindType, FindType]) -> bool:
         if is_computed(*map(" ".join, bodies)):
             return False
         return not (rules.unions and _is_same_interface(pair, types))
+    if kind == "struct" and rules.embedding:
+        before, after = (_embedded_types(side.parts(place).body) for side, place in _sides(pair))
+        return not before <= after
     return rules.typed and kind in _CONTAINED
+
+
+def _embedded_types(body: Sequence[str]) -> set[str]:
+    """The types that a struct embeds."""
+    return {" ".join(found) for found in _EMBEDDED.findall(" ".join(token for token in body if token[:1] not in '`"'))}
+
+
+def _sides(pair: Pair) -> tuple[tuple[Outline, int], tuple[Outline, int]]:
+    assert pair.old is not None and pair.new is not None
+    return (pair.old, pair.old_place), (pair.new, pair.new_place)
 
 
 def _is_same_interface(pair: Pair, types: tuple[FindType, FindType]) -> bool:

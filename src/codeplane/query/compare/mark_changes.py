@@ -55,7 +55,7 @@ def call_style(header: Header) -> str:
         for word in words[1:]:
             if word in _WAYS:
                 return _WAYS[word]
-            if word in ("cached_property", "setter", "getter", "deleter"):
+            if word.endswith("property") or word in ("setter", "getter", "deleter"):
                 return "property"
     return "method"
 

@@ -14,7 +14,14 @@ from codeplane.query.compare.header import Header, HeaderTokens, parse_header
 from codeplane.query.compare.public_surface import PublicSurface
 from codeplane.query.compare.reexports import PackageReexports, is_private, reexported_names
 from codeplane.query.compare.rules import CALLABLES
-from codeplane.query.compare.source_scan import decorated_start, start_of, trait_impls, type_only, unnamed_namespaces
+from codeplane.query.compare.source_scan import (
+    decorated_start,
+    lazy_names,
+    start_of,
+    trait_impls,
+    type_only,
+    unnamed_namespaces,
+)
 from codeplane.query.compare.tokens import Span, body_of, closing_index, code_of, without_docstring
 
 _MERE = frozenset({",", ";", "{", "}", "pass", "...", "\x02", "\x03"})
@@ -143,6 +150,8 @@ class Outline:
         if self.facts is None:
             return frozenset(defined)
         given = {export.name for export in self.facts.exports}
+        if self.rules.package_marker:
+            given |= lazy_names(self.text)
         if self.rules.visible != "exported":
             return frozenset(given | defined | {item.local for item in self.facts.imports if item.scope == 0})
         # What such a file imports, or keeps to itself, is to be had by nobody else.
@@ -260,7 +269,11 @@ class Outline:
                 continue
             if above >= 0 and (facts.definitions[above].kind in CALLABLES or depths[above] >= _DEEPEST):
                 continue
-            if definition.kind == "field" and facts.scopes[definition.scope].kind == "type" and self.rules.object_types:
+            if (
+                definition.kind in ("field", "method")
+                and facts.scopes[definition.scope].kind == "type"
+                and self.rules.object_types
+            ):
                 continue
             if facts.scopes[definition.scope].definition < 0 and facts.scopes[definition.scope].kind in (
                 "function",

@@ -11,6 +11,8 @@ _TYPES = frozenset({"class", "interface", "type", "enum", "namespace"})
 _WORD = re.compile(rb"[A-Za-z_$][\w$]*")
 _RETURNS = re.compile(rb"\)\s*:")
 _RESULT = re.compile(rb"=>\s*\{|[{}]|\breturn\b(?!\s*[;}\n])|\byield\b")
+_CALLBACK = re.compile(rb"(?<=[:|<,?(])\s*\(([^()]*)\)\s*=>")
+_CALL_RESULT = re.compile(rb"\)\s*(?::|=>)\s*([^;\n{}]*)")
 _MOST_NAMES = 200_000
 _DEEPEST = 20
 # A file and the name that it exports or defines.
@@ -130,6 +132,8 @@ class PublicSurface:
         flags = {True: self._handed_out, False: self._taken, None: self._mentioned}
         while waiting:
             named, is_handed_out = waiting.pop()
+            if is_handed_out:
+                self._returned.update(self._call_results(*named))
             for other, is_result in self._signature_types(*named):
                 handed_out = is_handed_out if is_result is None else is_result
                 if other not in flags[handed_out]:
@@ -222,11 +226,21 @@ class PublicSurface:
                 for span, is_result in _signatures(facts, place, definition, text):
                     spoken = {word.decode() for word in _WORD.findall(span)}
                     words[is_result] |= spoken
-                    returned |= spoken if _RETURNS.match(span) else set()
+                    returned |= spoken if _RETURNS.match(span) or (is_result and span.endswith(b"=>")) else set()
         self._returned.update(self._types(path, facts, returned))
         for is_result, spoken in words.items():
             for named in self._types(path, facts, spoken):
                 yield named, is_result
+
+    def _call_results(self, path: str, name: str) -> Iterator[Named]:
+        """The types that calls of a function type give, as it says."""
+        facts, text = self.facts(path), self.text(path)
+        for definition in facts.definitions if facts is not None else ():
+            if definition.name == name and definition.container < 0 and definition.kind in ("type", "interface"):
+                written = (text or b"")[definition.start : definition.end]
+                words = {word.decode() for result in _CALL_RESULT.findall(written) for word in _WORD.findall(result)}
+                assert facts is not None
+                yield from self._types(path, facts, words)
 
     def _types(self, path: str, facts: Facts, words: set[str]) -> Iterator[Named]:
         for definition in facts.definitions:
@@ -277,6 +291,13 @@ def _gives_nothing(body: bytes) -> bool:
     return True
 
 
+def _arguments(header: bytes) -> Iterator[tuple[bytes, bool | None]]:
+    """The parts of a head that tell what users give, and what functions get that they give."""
+    yield _CALLBACK.sub(b" => ", header), False
+    for found in _CALLBACK.finditer(header):
+        yield found[0], True
+
+
 def _signatures(facts: Facts, place: int, definition: Definition, text: bytes) -> Iterator[tuple[bytes, bool | None]]:
     """The parts of a definition that tell users its types, and whether users get values of them.
 
@@ -286,12 +307,12 @@ def _signatures(facts: Facts, place: int, definition: Definition, text: bytes) -
     if definition.kind in CALLABLES:
         returns = list(_RETURNS.finditer(header))
         if not returns and _gives_nothing(text[definition.body : definition.end]):
-            yield header, False
+            yield from _arguments(header)
         elif not returns:
             yield text[definition.start : definition.end], True
         else:
             # Function types in it have results, too; the last is its own, whatever stands in that.
-            yield header[: returns[-1].start()], False
+            yield from _arguments(header[: returns[-1].start()])
             yield header[returns[-1].start() :], True
     elif definition.kind in _TYPES and definition.kind != "class":
         yield text[definition.start : definition.end], None

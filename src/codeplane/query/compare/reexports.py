@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Facts
-from codeplane.query.compare.source_scan import is_passed_on
+from codeplane.query.compare.source_scan import checked_only_spans, is_passed_on
 
 _DEEPEST = 4
 Known = Callable[[str], Facts | None]
@@ -86,7 +86,10 @@ def reexported_names(facts: Facts, path: str, text: bytes, defined: Set[str]) ->
     elif how == "package":
         listed = {export.name for export in facts.exports if export.evidence == "all"}
         package = path.rpartition("/")[2] == "__init__.py" and not listed
+        unseen = checked_only_spans(text)
         for item in facts.imports:
+            if any(start <= item.local_at < end for start, end in unseen) and item.local not in listed:
+                continue
             given = item.local in listed or (package and item.imported and item.source.startswith("."))
             if item.scope == 0 and given and item.local not in defined and not item.local.startswith("_"):
                 passed[item.local] = (f"{item.imported} {item.source}", item.local_at)

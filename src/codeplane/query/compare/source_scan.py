@@ -16,6 +16,14 @@ _IMPL = re.compile(
     rb"\bimpl\b(?:\s*<[^{};]*?>)?\s+(?:\w+\s*::\s*)*(\w+)(?:\s*<[^{};]*?>)?\s+for\s+(?:\w+\s*::\s*)*(\w+)"
 )
 _USE = re.compile(rb"(?:\bpub(\s*\([^)]*\))?\s+)?\buse\b")
+_CHECKED_ONLY = re.compile(
+    rb"^([ \t]*)if (?:\w+\.)?TYPE_CHECKING\s*:[^\n]*\n((?:[ \t]*\n|\1[ \t]+[^\n]*\n?)*)", re.MULTILINE
+)
+_GIVES_NAMES = re.compile(rb"^def __getattr__\([^\n]*\n((?:[ \t]*\n|[ \t]+[^\n]*\n?)*)", re.MULTILINE)
+_BRANCH = re.compile(rb"\n[ \t]+(?=(?:if|elif)\b)")
+_COMPARED = re.compile(rb"""(?<=["'])[^\W\d]\w*(?=["'])""")
+_LOOKED_UP = re.compile(rb"\bin ([^\W\d]\w*)|(?<=[\s=(])([^\W\d]\w*)\[name\]")
+_KEY = re.compile(rb"""["']([^\W\d]\w*)["']\s*[:,\n]""")
 _OPEN, _CLOSE, _LESS, _MORE = b"{}<>"
 
 
@@ -50,6 +58,28 @@ def is_passed_on(text: bytes, at: int) -> bool:
     """Whether the Rust `use` before a place is public."""
     matches = list(_USE.finditer(text, max(0, at - 4000), max(at, 0)))
     return bool(matches) and matches[-1][0].startswith(b"pub") and matches[-1][1] is None
+
+
+def checked_only_spans(text: bytes) -> tuple[Span, ...]:
+    """The spans of Python that only type checkers see."""
+    if b"TYPE_CHECKING" not in text or _GIVES_NAMES.search(text):
+        # A module with a `__getattr__` gives what it tells type checkers of.
+        return ()
+    return tuple((found.start(2), found.end()) for found in _CHECKED_ONLY.finditer(text))
+
+
+def lazy_names(text: bytes) -> frozenset[str]:
+    """The names that the `__getattr__` of a Python module gives."""
+    names: set[str] = set()
+    for given in _GIVES_NAMES.finditer(text) if b"__getattr__" in text else ():
+        body = given[1]
+        for block in _BRANCH.split(body):
+            if b"return" in block:
+                names |= {name.decode() for name in _COMPARED.findall(block.partition(b"\n")[0])}
+        for table in (found[1] or found[2] for found in _LOOKED_UP.finditer(body)):
+            written = re.search(rb"^" + table + rb"\b[^=\n]*=\s*[{\[(]([^}\])]*)", text, re.MULTILINE)
+            names |= {name.decode() for name in _KEY.findall(written[1])} if written is not None else set()
+    return frozenset(names)
 
 
 def template_from(text: bytes, definition: Definition) -> int:

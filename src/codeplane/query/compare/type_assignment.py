@@ -213,7 +213,7 @@ class Assignment:
     def _functions(self, source: Function, target: Function) -> Answer:
         """A function may ignore arguments, take more than it is given, and give less than is expected."""
         answers: list[Answer] = []
-        if isinstance(target.result, Named) and target.result.name == "void":
+        if _may_be_nothing(target.result):
             answers.append(True)
         else:
             answers.append(self.check(source.result, target.result))
@@ -282,6 +282,13 @@ class Assignment:
                 _some(self._functions(own, call) for own in source.calls) if source.calls else False if known else None
             )
         return _every(answers)
+
+
+def _may_be_nothing(term: Term) -> bool:
+    """Whether nobody can use what a function gives: it may be nothing, now or later."""
+    parts = term.parts if isinstance(term, Union) else (term,)
+    nothing = Named("void")
+    return nothing in parts and all(part in (nothing, Named("Promise", (nothing,))) for part in parts)
 
 
 def _kind(term: Term) -> str:

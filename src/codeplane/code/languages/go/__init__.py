@@ -43,6 +43,7 @@ GO = Language(
         bases_follow=False,
         whole_interfaces=True,
         pointer_receivers=True,
+        embedding=True,
         type_aliases=True,
         canonical_type=unnamed_function_types,
     ),

@@ -31,6 +31,7 @@ PYTHON_CONTRACT = Contract(
     uncalled=words("__del__"),
     private_modules=True,
     module="file",
+    package_marker="__init__.py",
     re_exports="package",
     modifiers=words("async def class type"),
     decorators=True,
