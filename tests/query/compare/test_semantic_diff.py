@@ -115,6 +115,34 @@ def test_the_working_tree_against_the_last_commit(root: Path) -> None:
 
 
 @requirement("CMP-01")
+def test_a_page_begins_with_what_others_see_and_ends_with_tests(root: Path) -> None:
+    for number in range(3):
+        name = root / f"tests/unit/deep/test_part_{number}.py"
+        name.parent.mkdir(parents=True, exist_ok=True)
+        name.write_text("def test_one(): ...\n\n\ndef test_two(): ...\n")
+    (root / "core.rs").write_text("pub fn open() {}\n\nmod tests {\n    fn one() {}\n    fn two() {}\n}\n")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "more")
+    for number in range(3):
+        edit(root, f"tests/unit/deep/test_part_{number}.py", "test_one", "test_other")
+    edit(root, "shop/money.py", "self.cents = cents", "self.cents = int(cents)")
+    edit(root, "core.rs", "one() {}", "one() {\n        open()\n    }")
+    edit(root, "core.rs", "two() {}", "two() {\n        open()\n    }")
+    (root / "shop/tax.py").write_text("def tax(): ...\n")
+
+    async def body(ask: Ask) -> None:
+        answer = await ask("semantic_diff")
+        paths = [str(one["path"]) for one in found(answer)]
+        assert paths[0] == "shop/tax.py" and all(path.startswith("tests/") for path in paths[-3:])
+        text = str(answer["text"])
+        assert "in tests: core.rs 2, tests/unit/deep/test_part_0.py 1" in text and ". core.rs" not in text
+        narrowed = str((await ask("semantic_diff", paths=["tests", "shop"]))["text"])
+        assert "in tests below tests/unit/deep/: test_part_0.py 1, test_part_1.py 1, test_part_2.py 1" in narrowed
+
+    ask_with(root, body)
+
+
+@requirement("CMP-01")
 def test_bodies_share_a_line_and_tests_are_counted(root: Path) -> None:
     edit(root, "shop/money.py", "self.cents = cents", "self.cents = int(cents)")
     edit(root, "shop/money.py", "Money(int(text))", "Money(text)")
@@ -123,8 +151,7 @@ def test_bodies_share_a_line_and_tests_are_counted(root: Path) -> None:
 
     async def body(ask: Ask) -> None:
         lines = str((await ask("semantic_diff"))["text"]).splitlines()
-        assert "  shop/money.py:1 class Money" in lines and "  . body __init__:2" in lines
-        assert ". shop/money.py body parse:6" in lines and ". shop/cart.py body total:4" in lines
+        assert ". shop/money.py body Money.__init__:2, parse:6" in lines and ". shop/cart.py body total:4" in lines
         assert "in tests: tests/test_money.py 1" in lines
         # Alone they are what was asked for.
         alone = str((await ask("semantic_diff", paths=["tests"]))["text"])

@@ -11,10 +11,13 @@ from codeplane.kernel.operation import Result
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.plural import plural
 from codeplane.query.compare.file_category import Category
+from codeplane.query.compare.summary import common_folder
 
 _MARKS = {"added": "+", "removed": "-", "renamed": ">", "moved": ">", "signature_changed": "~", "body_changed": "."}
 _WORDS = {"signature_changed": "signature", "body_changed": "body"}
 _NAMED = 12
+# Modules of tests inside the files that they test.
+_TEST_MODULES = ("tests", "test")
 
 
 class RefTiers(Result):
@@ -88,6 +91,20 @@ class StructuralChange(Result):
         return self.change == "body_changed" and not self.nested_changes and self.behavior_change_risk != "high"
 
     @property
+    def is_minor(self) -> bool:
+        """Whether only bodies changed, its own or those inside it, without a sign of risk."""
+        return self.only_body or (self._only_inside and all(change.is_minor for change in self.nested_changes or ()))
+
+    @property
+    def is_of_tests(self) -> bool:
+        """Whether it is in a file of tests, or a module of tests inside another file."""
+        return is_test(self.path) or (self.kind == "module" and self.name in _TEST_MODULES)
+
+    def count(self) -> int:
+        """How many definitions changed in it, or one."""
+        return sum(change.count() for change in self.nested_changes or ()) if self._only_inside else 1
+
+    @property
     def _only_inside(self) -> bool:
         return self.delta_tags == ("members_changed",)
 
@@ -113,29 +130,44 @@ class StructuralChange(Result):
 def _inner_lines(changes: Sequence[StructuralChange], depth: int) -> Iterator[str]:
     """Changes inside a definition, a line each; those of bodies alone share one."""
     for change in changes:
-        if not change.only_body:
+        if not change.is_minor:
             yield from change.lines(depth)
-    if bodies := [change for change in changes if change.only_body]:
+    if bodies := [change for change in changes if change.is_minor]:
         yield f"{'  ' * depth}. body {_names(bodies)}"
 
 
 def _names(changes: Sequence[StructuralChange]) -> str:
-    return ", ".join(f"{change.name}:{change.start_line or 1}" for change in changes)
+    return ", ".join(
+        f"{change.name}:{change.start_line or 1}" if change.only_body else _names_inside(change) for change in changes
+    )
+
+
+def _names_inside(change: StructuralChange) -> str:
+    """A definition of which only parts changed, with the names of those."""
+    inside = change.nested_changes or ()
+    if len(inside) == 1 and inside[0].only_body:
+        return f"{change.name}.{_names(inside)}"
+    return f"{change.name} ({_names(inside)})"
 
 
 def _change_lines(changes: Sequence[StructuralChange]) -> Iterator[str]:
     """Changes of code a line each, with those of bodies alone a line a file, and tests counted by file."""
-    code = [change for change in changes if not is_test(change.path)]
+    code = [change for change in changes if not change.is_of_tests]
     bodies: dict[str, list[StructuralChange]] = {}
     for change in code or changes:
-        if change.only_body:
+        if change.is_minor:
             bodies.setdefault(change.path, []).append(change)
         else:
             yield from change.lines()
     yield from (f". {path} body {_names(some)}" for path, some in bodies.items())
-    tests = Counter(change.path for change in changes if is_test(change.path)) if code else {}
+    tests = Counter[str]()
+    for change in changes if code else ():
+        if change.is_of_tests:
+            tests[change.path] += change.count()
     if tests:
-        yield f"in tests: {', '.join(f'{path} {count}' for path, count in tests.items())}"
+        folder = common_folder(tests)
+        where = f" below {folder}" if folder else ""
+        yield f"in tests{where}: {', '.join(f'{path.removeprefix(folder)} {count}' for path, count in tests.items())}"
 
 
 class FileChangeInfo(Result):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from codeplane.code.languages.contract import Visibility
+from codeplane.index.path_kinds import is_test
 from codeplane.query.compare.lines import LineChange
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
@@ -72,10 +73,13 @@ _FIRST: Mapping[Kind, int] = {
     "body_changed": 3,
     "added": 4,
 }
-Order = tuple[bool, int, str, int]
+_LAST = 5
+Order = tuple[bool, bool, int, str, int]
 
 
 def order(change: Change) -> Order:
-    """The sort key: breaking changes first, then by kind and place."""
+    """The sort key: breaking changes first and tests last, then by kind and place, bodies alone after all else."""
     line = 0 if change.is_module else change.pair.now.line
-    return (not change.is_broken, _FIRST[change.change], change.path, line)
+    is_body_alone = all(each.change == "body_changed" for each in change.every())
+    rank = _LAST if is_body_alone else _FIRST[change.change]
+    return (not change.is_broken, is_test(change.path), rank, change.path, line)

@@ -1,7 +1,8 @@
 """The summary of a comparison: how much changed, what breaks, and what to do first."""
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from codeplane.query.compare.change import Change, Kind
 from codeplane.query.compare.impact import Impacts
@@ -80,13 +81,23 @@ def hint(changes: Sequence[Change], impacts: Impacts) -> str:
     tests = Counter(path for change in flat if (impact := impacts.of(change)) is not None for path in impact.tests)
     if tests:
         names = [path for path, _ in sorted(tests.items(), key=lambda item: (-item[1], item[0]))]
-        steps.append(f"re-run {_list_names(names[:_NAMED], len(names))}")
+        folder = common_folder(names[:_NAMED])
+        where = f"below {folder}: " if folder else ""
+        steps.append(f"re-run {where}{_list_names([name.removeprefix(folder) for name in names[:_NAMED]], len(names))}")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)) or "nothing to act on"
 
 
 def _stays_valid(change: Change) -> bool:
     """Whether existing calls stay valid."""
     return change.change == "signature_changed" and change.keeps_calls and not change.breaking
+
+
+def common_folder(paths: Collection[str]) -> str:
+    """The folder that several files are below, with a slash, if naming it once is shorter."""
+    folders = [path.split("/")[:-1] for path in paths]
+    parts = [same[0] for same in itertools.takewhile(lambda same: len(set(same)) == 1, zip(*folders, strict=False))]
+    folder = "".join(f"{part}/" for part in parts)
+    return folder if len(folder) * (len(folders) - 1) > len(" below ") else ""
 
 
 def name_of(change: Change) -> str:
