@@ -17,6 +17,7 @@ from codeplane.code.languages.javascript.results import assigned_call, is_getter
 from codeplane.code.languages.outside_packages import gives_its_own, tells_nothing
 from codeplane.code.languages.python.evidence import copied_chain, decorators, is_property, returned_class, steps_of
 from codeplane.code.languages.python.returns import is_generator, returned_calls
+from codeplane.code.languages.python.unpacking import with_own_value
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import NO_TARGET, REASONS, Facts
 from codeplane.code.resolve.assignment_places import names_given, says_nothing, sets_globals
@@ -286,6 +287,7 @@ class Values(Classes, ABC):
             written = annotated_type(text, end)
             if written is not None:
                 return self._class_named(path, facts, written)
+        text = with_own_value(text, end) or text if rules.follows_values else text
         made = constructed_class(text, end)
         chain = made or copied_chain(text, end)
         if chain is None:
