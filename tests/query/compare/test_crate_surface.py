@@ -240,3 +240,50 @@ def test_a_type_may_be_spelled_differently(old: str, new: str, breaks: bool) -> 
     assert old in SPELLED
     changes = every(compared("src/lib.rs", SPELLED, SPELLED.replace(old, new)))
     assert any(change.breaking for change in changes) == breaks
+
+
+HELD = {
+    "Cargo.toml": MANIFEST,
+    "src/lib.rs": "mod parts;\npub use parts::{Merge, Pair, Held, join, Sum};\n",
+    "src/parts.rs": (
+        "pub struct Inner<I, C>(I, C);\n\npub type Merge<I> = Inner<I, u8>;\n\npub struct Pair<I>(Vec<I>);\n\n"
+        "pub struct Held<I> {\n    held: I,\n}\n\n"
+        "pub fn join<F: Fn(u8) -> bool>(f: F) -> Held<u8> {}\n\npub struct Sum(pub u8);\n\n"
+        "impl Into<u8> for Sum {\n    fn into(self) -> u8 {\n        0\n    }\n}\n\n"
+        "mod sealed {\n    pub trait Sealed {\n        fn insert(&self);\n    }\n}\n\n"
+        "pub trait Named: sealed::Sealed {}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "breaks"),
+    [
+        # What an alias stands for has no name of its own outside.
+        ("= Inner<I, u8>", "= Inner<I, u16>", False),
+        ("= Inner<I, u8>", "= Pair<I>", True),
+        ("struct Inner<I, C>(I, C)", "struct Inner<I, C: Clone>(I, C)", False),
+        # Nobody wrote the fields of it.
+        ("struct Pair<I>(Vec<I>)", "struct Pair<I>(Option<I>)", False),
+        ("struct Sum(pub u8)", "struct Sum(pub u16)", True),
+        ("struct Held<I> {\n    held: I,\n}", "type Held<I> = Inner<I, u8>;", False),
+        ("struct Held<I> {\n    held: I,\n}", "type Held<I, J> = Inner<I, J>;", True),
+        (
+            "struct Held<I> {\n    held: I,\n}",
+            "struct Kept<I> {\n    held: I,\n}\n\npub type Held<I> = Kept<I>;",
+            False,
+        ),
+        ("Fn(u8) -> bool", "FnMut(u8) -> bool", False),
+        ("Fn(u8) -> bool", "Fn(u16) -> bool", True),
+        ("impl Into<u8> for Sum {\n    fn into(self)", "impl From<Sum> for u8 {\n    fn from(sum: Sum)", False),
+        # Nobody can import the trait.
+        ("        fn insert(&self);\n", "        fn try_insert(&self);\n", False),
+    ],
+)
+def test_what_users_cannot_write_out(tmp_path: Path, old: str, new: str, breaks: bool) -> None:
+    root = make_repo(tmp_path / "repo", HELD)
+    parts = root / "src/parts.rs"
+    text = parts.read_text()
+    assert old in text
+    parts.write_text(text.replace(old, new))
+    assert bool(broken(root)) == breaks

@@ -122,3 +122,65 @@ def test_a_decorator_of_ones_own_makes_a_property() -> None:
     assert not any(change.breaking for change in changes)
     changes = every(compared("page.py", text, text.replace("    @locked_cached_property\n", "")))
     assert any(change.breaking for change in changes)
+
+
+def test_a_set_of_lazy_names_may_go_over_several_lines() -> None:
+    after = (
+        "class _Parser: ...\n\n\ndef __getattr__(name):\n    import warnings\n\n    if name in {\n        'Parser',\n"
+        "        'Other',\n    }:\n        return globals()['_' + name]\n    raise AttributeError(name)\n"
+    )
+    assert not any(change.breaking for change in every(compared("shop/parser.py", "class Parser: ...\n", after)))
+
+
+def test_members_of_a_class_that_goes_out_of_sight_are_not_named_beside_it() -> None:
+    text = "class Parser:\n    def parse(self): ...\n\n    def close(self): ...\n"
+    changes = every(compared("parser.py", text, text.replace("Parser", "_Parser")))
+    assert [change.pair.now.path for change in changes if change.breaking] == ["_Parser"]
+
+
+@pytest.mark.parametrize(
+    ("line", "asks"),
+    [
+        ("from typing import Protocol", True),
+        ("from typing_extensions import Protocol", True),
+        ("from asyncio import Protocol", False),
+    ],
+)
+def test_not_every_base_called_protocol_asks_for_members(line: str, asks: bool) -> None:
+    text = f"{line}\n\n\nclass Link(Protocol):\n    def open(self): ...\n"
+    changes = every(compared("link.py", text, text + "\n    def close(self): ...\n"))
+    assert any(change.breaking for change in changes) == asks
+    text = text.replace("(Protocol)", "(t.Protocol)").replace(
+        line, "import asyncio as t" if not asks else "import typing as t"
+    )
+    changes = every(compared("link.py", text, text + "\n    def close(self): ...\n"))
+    assert any(change.breaking for change in changes) == asks
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaks"),
+    [
+        ("(self, __cmd)", "(self, cmd, /)", False),
+        ("(self, __cmd)", "(self, __other)", False),
+        ("(self, __cmd)", "(self, *, cmd)", True),
+        ("(self, __cmd__)", "(self, cmd)", True),
+        ("(self, cmd)", "(self, __cmd)", True),
+    ],
+)
+def test_a_parameter_may_say_by_its_name_that_it_has_none(before: str, after: str, breaks: bool) -> None:
+    text = "class Context:\n    def forward{}: ...\n"
+    changes = every(compared("context.py", text.format(before), text.format(after)))
+    assert any(change.breaking for change in changes) == breaks
+
+
+@pytest.mark.parametrize(
+    ("parameters", "breaks"),
+    [("items, label=None, hidden=False, eta=True", True), ("items, label=None, eta=True", False)],
+)
+def test_a_function_that_got_overloads_is_called_as_they_are_implemented(parameters: str, breaks: bool) -> None:
+    before = "def bar(items, label=None, eta=True): ...\n"
+    after = (
+        "from typing import overload\n\n\n@overload\ndef bar(*, label: str): ...\n\n\n@overload\n"
+        f"def bar({parameters}) -> int: ...\n\n\ndef bar({parameters}): ...\n"
+    )
+    assert any(change.breaking for change in every(compared("bar.py", before, after))) == breaks

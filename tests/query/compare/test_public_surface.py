@@ -215,3 +215,46 @@ def test_who_makes_the_values_of_a_type(tmp_path: Path, old: str, new: str, brea
     assert old in types.read_text()
     types.write_text(types.read_text().replace(old, new))
     assert broken(root) == breaks
+
+
+def test_sources_may_be_in_a_folder_of_another_name(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"name": "web", "exports": {"types": "./distribution/index.d.ts"}}\n',
+        "source/index.ts": "export { open } from './open.js'\n",
+        "source/open.ts": "export const open = (name: string): void => {}\n",
+        "source/inner.ts": "export const inner = (name: string): void => {}\n",
+    }
+    root = make_repo(tmp_path / "repo", files)
+    for name in ("open", "inner"):
+        path = root / f"source/{name}.ts"
+        path.write_text(path.read_text().replace("string", "number"))
+    assert broken(root) == {"open"}
+
+
+@pytest.mark.parametrize(
+    ("also", "breaks"),
+    [({}, False), ({"pyproject.toml": ""}, True), ({"tools/__init__.py": ""}, True), ({"setup.cfg": ""}, True)],
+)
+def test_scripts_of_a_repository_without_packages_are_used_by_nobody(
+    tmp_path: Path, also: dict[str, str], breaks: bool
+) -> None:
+    files = {"tools/table.py": "def fill(name):\n    return name\n", "src/lib.rs": "pub fn open() {}\n", **also}
+    root = make_repo(tmp_path / "repo", files)
+    (root / "tools/table.py").write_text("def fill(name, size):\n    return name\n")
+    assert broken(root) == ({"fill"} if breaks else set())
+
+
+def test_what_a_class_holds_is_read_by_users(tmp_path: Path) -> None:
+    text = "export class Failure {\n  public request: Request\n  constructor(request: Own) {}\n}\n"
+    files = {
+        "package.json": MANIFEST,
+        "src/index.ts": "export { Failure } from './failure'\n",
+        "src/failure.ts": "import type { Own } from './own'\n\n" + text,
+        "src/own.ts": "export type Own = { json(): string } & Request\n",
+    }
+    root = make_repo(tmp_path / "repo", files)
+    failure = root / "src/failure.ts"
+    failure.write_text(failure.read_text().replace("public request: Request", "public request: Own"))
+    assert broken(root) == set()
+    failure.write_text(failure.read_text().replace("public request: Own", "public request: string"))
+    assert broken(root) == {"Failure", "Failure.request"}

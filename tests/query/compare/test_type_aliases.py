@@ -101,3 +101,20 @@ STRUCT = "package shop\n\ntype Till struct {\n\tName string\n%s}\n"
 def test_what_a_struct_of_go_embeds(before: str, after: str, breaks: bool) -> None:
     changes = every(compared("till.go", STRUCT % before, STRUCT % after))
     assert any(change.breaking for change in changes) == breaks
+
+
+def test_a_method_may_stand_in_another_file_of_its_package() -> None:
+    till = "package shop\n\ntype Till struct{}\n"
+    method = "\nfunc (t *Till) Open(name string) error { return nil }\n"
+    before = {"till.go": till + method, "open.go": "package shop\n"}
+    after = {"till.go": till, "open.go": "package shop\n" + method}
+    assert not any(change.breaking for change in every(compared_files(before, after)))
+    after["open.go"] = after["open.go"].replace("name string", "name int")
+    assert any(change.breaking for change in every(compared_files(before, after)))
+
+
+def test_a_method_of_an_interface_may_give_any_by_its_other_name() -> None:
+    text = "package shop\n\ntype Store interface {\n\tGet(key string) interface{}\n}\n"
+    assert not any(
+        change.breaking for change in every(compared("store.go", text, text.replace("interface{}\n", "any\n")))
+    )

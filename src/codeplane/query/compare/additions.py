@@ -1,8 +1,6 @@
 """Additions that break users of what they are added to."""
 
-import re
-
-from codeplane.query.compare.base_classes import is_made_here
+from codeplane.query.compare.base_classes import is_made_here, is_protocol
 from codeplane.query.compare.constructors import takes_away
 from codeplane.query.compare.fields import field_of, is_tuple
 from codeplane.query.compare.header import Header
@@ -31,7 +29,7 @@ def reasons_added_breaks(new: Outline, place: int, old: Outline | None) -> list[
         return ["it is refused now"]
     if new.language.classes.traits and around.kind == "trait" and entity.kind == "type":
         return [] if header.rest else [f"{around.name} asks for it now"]
-    if new.rules.protocols and any(re.match(r"(?:\w+ \. )*Protocol\b", base) for base in holder.bases):
+    if new.rules.protocols and any(is_protocol(new, base) for base in holder.bases):
         return [f"{around.name} asks for it now"] if around.kind == "class" else []
     if around.kind in PROMISES and entity.kind != "type":
         if _has_lost_base(old, new, entity.parent):

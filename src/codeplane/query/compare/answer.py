@@ -100,6 +100,11 @@ class StructuralChange(Result):
         """Whether it is in a file of tests, or a module of tests inside another file."""
         return is_test(self.path) or (self.kind == "module" and self.name in _TEST_MODULES)
 
+    def innermost(self) -> "StructuralChange":
+        """The one change inside it, if nothing else changed."""
+        nested = self.nested_changes or ()
+        return nested[0].innermost() if self._only_inside and len(nested) == 1 else self
+
     def count(self) -> int:
         """How many definitions changed in it, or one."""
         return sum(change.count() for change in self.nested_changes or ()) if self._only_inside else 1
@@ -158,7 +163,7 @@ def _change_lines(changes: Sequence[StructuralChange]) -> Iterator[str]:
         if change.is_minor:
             bodies.setdefault(change.path, []).append(change)
         else:
-            yield from change.lines()
+            yield from change.innermost().lines()
     yield from (f". {path} body {_names(some)}" for path, some in bodies.items())
     tests = Counter[str]()
     for change in changes if code else ():
@@ -214,13 +219,16 @@ class SemanticDiffResult(Result):
             lines.append(self.breaking_summary.partition(":")[0] if whole else self.breaking_summary)
         lines += _change_lines(self.structural_changes)
         if self.non_structural_changes:
-            lines.append(f"other files ({self.non_structural_count}):")
             by: dict[str, list[str]] = {}
+            parts: list[str] = []
             for file in self.non_structural_changes:
                 by.setdefault(file.category, []).append(file.text())
             for name, entries in by.items():
                 more = f", and {len(entries) - _NAMED} more" if len(entries) > _NAMED else ""
-                lines.append(f"  {name}: {', '.join(entries[:_NAMED])}{more}")
+                parts.append(f"{name}: {', '.join(entries[:_NAMED])}{more}")
+            shown = len(self.non_structural_changes)
+            total = f" ({self.non_structural_count})" if self.non_structural_count > shown else ""
+            lines.append(f"other files{total}: {'; '.join(parts)}")
         lines += [f"note: {note}" for note in self.notes]
         if self.partial:
             lines.append(f"partial: {self.partial}")

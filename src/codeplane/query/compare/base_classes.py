@@ -77,6 +77,11 @@ def _is_inherited(old: Outline, base: str, outline: Outline, other: str) -> bool
     return is_defined and module is not None and module.rpartition(".")[2] == stem
 
 
+def is_protocol(outline: Outline, base: str) -> bool:
+    """Whether a base makes a class a promise of members; others may be called so, too."""
+    return _last(base) == "Protocol" and _module(outline, base) in ("typing", "typing_extensions")
+
+
 def _is_kept(old: Outline, base: str, header: Header, above: frozenset[str]) -> bool:
     rules, name = old.rules, _name(base)
     if rules.builtins is None:

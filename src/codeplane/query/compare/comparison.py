@@ -156,7 +156,7 @@ class Comparison:
             breaking, why = False, (_OUT_OF_REACH,)
         elif breaking and self._is_still_there(old, entity):
             breaking, why = False, ("users of its package still have its name, or never had one",)
-        elif breaking and entity.parent < 0 and (kept or self._is_in_folder(old, entity.name)):
+        elif breaking and ((entity.parent < 0 and kept) or self._is_in_folder(old, entity)):
             breaking, why = False, ("its name is still to be had here",)
         elif (
             breaking
@@ -391,15 +391,15 @@ class Comparison:
         name = old.entities[place].name
         return not package.names(old.path, name) and not now.is_seen(old.path, name)
 
-    def _is_in_folder(self, old: Outline, name: str) -> bool:
-        """Whether another file of a package that is a folder defines a name now."""
+    def _is_in_folder(self, old: Outline, entity: Entity) -> bool:
+        """Whether another file of a package that is a folder has a definition now, or a method of its signature."""
         if old.rules.module != "folder":
             return False
         folder = old.path.rpartition("/")[0]
         return any(
             path.rpartition("/")[0] == folder and outline.language.family_name == old.language.family_name
             for path, outline in self._now.items()
-            if any(each.name == name and each.parent < 0 for each in outline.entities) and not outline.is_test
+            if not outline.is_test and any(_is_same_definition(entity, each) for each in outline.entities)
         )
 
     def _is_given(self, now: Outline, names: frozenset[str]) -> bool:
@@ -460,6 +460,12 @@ class Comparison:
             modules |= {re.split(r"[./:]", source.source)[-1]}
             classes += [located for located in self._classes.get(wanted, ()) if _stem(located[0].path) in modules]
         return classes
+
+
+def _is_same_definition(before: Entity, now: Entity) -> bool:
+    if before.path != now.path:
+        return False
+    return before.parent < 0 or (before.kind == now.kind == "method" and before.signature == now.signature)
 
 
 def _key(outline: Outline, entity: Entity) -> str:

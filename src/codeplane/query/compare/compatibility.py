@@ -83,7 +83,7 @@ def judge_change(
     if after.name in pair.new.type_only and after.name not in pair.old.type_only and before.kind not in _TYPES:
         verdict.add("only its type is given away", breaks=True, tag="visibility_changed")
     if before.kind != after.kind and {before.kind, after.kind} != {"function", "prototype"}:
-        if after.kind == "type" and _is_same_by_name(pair.new, new_header, before.kind):
+        if after.kind == "type" and (_is_same_by_name(pair.new, new_header, before.kind) or _stands_for(pair)):
             verdict.add(f"a name for {_shorten(new_header.rest[2:])} now", breaks=False, tag="kind_changed")
             return verdict
         if rules.lambda_values and _judge_lambda(verdict, pair):
@@ -135,9 +135,18 @@ def _comes_from_container(pair: Pair, before: Visibility, now: Visibility) -> bo
     """Whether a member is as visible as what it is in, before and now."""
     assert pair.old is not None and pair.new is not None
     around = [side.entities[place].parent for side, place in _sides(pair)]
-    if min(around) < 0 or pair.old.entities[around[0]].name != pair.new.entities[around[1]].name:
-        return False
-    return (visibility_of(pair.old, around[0]), visibility_of(pair.new, around[1])) == (before, now)
+    return min(around) >= 0 and (visibility_of(pair.old, around[0]), visibility_of(pair.new, around[1])) == (
+        before,
+        now,
+    )
+
+
+def _is_unnamed(pair: Pair) -> bool:
+    """Whether no path leads users to a definition of a crate, before or now."""
+    return all(
+        side.package is not None and not side.package.names(side.path, side.entities[place].path)
+        for side, place in _sides(pair)
+    )
 
 
 def _has_no_name(pair: Pair) -> bool:
@@ -244,7 +253,8 @@ def _judge_types(
         verdict,
         before,
         after,
-        typed=rules.typed,
+        # Nobody writes the parameters of a type that has no name outside.
+        typed=rules.typed and not (rules.crates and kind in _IMPLEMENTING and _is_unnamed(pair)),
         inferred=kind in CALLABLES
         and rules.infers_type_arguments
         and (not before or (rules.unions and is_inferable(old_header, before))),
@@ -273,7 +283,9 @@ def _judge_types(
         what = "gives" if kind in CALLABLES else "is"
         message = f"{what} {_shorten(new_header.returns)} now, {_shorten(old_header.returns)} before"
         verdict.add(message, breaks=breaks, tag="return_type_changed")
-    if kind == "type" and names_outside(first, second, pair.old, pair.new):
+    if kind == "type" and rules.crates and first != second and _is_opaque(pair, first, second):
+        verdict.add(f"{_shorten(second.removeprefix('= '))} now, which has no name outside", breaks=False)
+    elif kind == "type" and names_outside(first, second, pair.old, pair.new):
         message = f"{_shorten(second)} now, {_shorten(first)} before: another package says whether they are the same"
         verdict.add(message, breaks=False)
     elif first != second and kind != "export":
@@ -286,10 +298,24 @@ def _judge_types(
         verdict.add(f"comes from {new_header.rest.split()[-1]} now", breaks=False)
 
 
+def _is_opaque(pair: Pair, before: str, after: str) -> bool:
+    """Whether an alias stands for one type as before, which users know by no other name, with other arguments."""
+    heads = [text.removeprefix("= ").partition(" <")[0].split(" :: ") for text in (before, after)]
+    if heads[0][-1] != heads[1][-1]:
+        return False
+    known = [
+        side.package.known_as(side.path, tuple(parts)) if side.package is not None else set[str]()
+        for (side, _), parts in zip(_sides(pair), heads, strict=True)
+    ]
+    return all(names and all("::" not in name for name in names) for names in known)
+
+
 def _holds_what_it_held(pair: Pair, old_header: Header, new_header: Header, judge: TypeJudge | None) -> bool:
     """Whether a field is still of a type that its users can do with, who set it, read it, or do both."""
     before, after = old_header.returns, new_header.returns
     is_taken, is_given = _is_only_taken(pair), _is_only_given(pair) or "readonly" in old_header.modifiers
+    # What an instance of a class holds is the class's to set.
+    is_given = is_given or _container_kind(pair) == "class"
     if is_taken and widens(before, after):
         return True
     if judge is None or not after:
@@ -297,6 +323,11 @@ def _holds_what_it_held(pair: Pair, old_header: Header, new_header: Header, judg
     if judge.has_more_values(before, after):
         return True
     return (is_given or judge.takes(before, after)) and (is_taken or judge.gives(before, after))
+
+
+def _container_kind(pair: Pair) -> str:
+    assert pair.new is not None
+    return pair.new.entities[pair.now.parent].kind if pair.now.parent >= 0 else ""
 
 
 def _judge_type(verdict: Verdict, pair: Pair, before: str, after: str, judge: TypeJudge) -> None:
@@ -355,6 +386,8 @@ def layout_breaks(pair: Pair, types: tuple[FindType, FindType]) -> bool:
     if kind == "struct" and rules.embedding:
         before, after = (_embedded_types(side.parts(place).body) for side, place in _sides(pair))
         return not before <= after
+    if kind == "struct" and rules.crates and all(_is_closed(*side) for side in _sides(pair)):
+        return False
     return rules.typed and kind in _CONTAINED
 
 
@@ -391,6 +424,25 @@ def _is_same_by_name(new: Outline, header: Header, kind: str) -> bool:
         # The type went elsewhere, and its old name stays.
         return len(words) == 2 or (len(words) == 4 and words[2] == ".")
     return len(words) == 2 and bool(new.named.get((-1, kind, words[1])))
+
+
+def _stands_for(pair: Pair) -> bool:
+    """Whether an alias of Rust takes the place of a struct that users could neither write out nor take apart."""
+    assert pair.old is not None and pair.new is not None
+    if not pair.new.rules.crates or not _is_closed(pair.old, pair.old_place):
+        return False
+    counts = [len(type_parameters(side.parts(place).header, side.rules)[0]) for side, place in _sides(pair)]
+    return counts[0] == counts[1]
+
+
+def _is_closed(outline: Outline, place: int) -> bool:
+    """Whether a struct of Rust has fields, and none that users see."""
+    if outline.entities[place].kind != "struct":
+        return False
+    body = outline.parts(place).body
+    fields = outline.children.get(place, ())
+    kinds = {visibility_of(outline, child) for child in fields if outline.entities[child].kind == "field"}
+    return (body[:1] == ("(",) and "pub" not in body) or (bool(kinds) and "public" not in kinds)
 
 
 def _judge_lambda(verdict: Verdict, pair: Pair) -> bool:

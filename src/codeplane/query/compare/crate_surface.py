@@ -81,6 +81,13 @@ class CrateSurface(PublicSurface):
         module = self._files.get(path)
         items = self._resolve_path(module, parts, 0) if module is not None else ()
         found = [item for item in items if isinstance(item, CrateItem)]
+        for item in list(found):
+            # What an alias stands for is the same type.
+            found += [
+                each
+                for each in self._resolve_path(item.module, _type_path(field(item.node, "type")), 0)
+                if item.node.type == "type_item" and isinstance(each, CrateItem)
+            ]
         return set[str]().union(*({":".join(item.key), *self._names.get(item.key, ())} for item in found))
 
     def is_nameable(self, path: str, written: str) -> bool:
@@ -118,7 +125,9 @@ class CrateSurface(PublicSurface):
                 return self.is_seen(path, above)
             owners = self._owners.get((path, above))
             return owners is None or any(self.is_seen(*owner.key) for owner in owners)
-        return bool(self.names(path, name)) or (path, name) in self._mentioned or items[0].name in self._undecided
+        # Nobody calls the methods of a trait that cannot be imported.
+        is_mentioned = (path, name) in self._mentioned and items[0].node.type != "trait_item"
+        return bool(self.names(path, name)) or is_mentioned or items[0].name in self._undecided
 
     def is_trait_seen(self, path: str, name: str) -> bool:
         """Whether users may know the trait that a file calls by a name."""
@@ -305,7 +314,9 @@ class CrateSurface(PublicSurface):
             for module, words in spoken.get(waiting.pop(), ()):
                 for word in words:
                     for target in self._named_in(module, word, 1):
-                        if isinstance(target, CrateItem) and target.is_public and not self.is_seen(*target.key):
+                        if not isinstance(target, CrateItem) or target.key in self._mentioned:
+                            continue
+                        if target.is_public and not self.is_seen(*target.key):
                             self._mentioned.add(target.key)
                             waiting.append(target.key)
 

@@ -11,6 +11,7 @@ from codeplane.query.compare.type_compatibility import is_computed
 from codeplane.query.compare.verdict import Verdict
 
 _WORDS = frozenset({"typename", "class", "in", "out", "const", "reified", "inferred"})
+_CALLED = ("Fn", "FnMut", "FnOnce")
 _SIGNS = frozenset({":", "extends", "<:"})
 # What is asked of every type anyway.
 _NOTHING = frozenset({"any", "Any", "Any ?", "Object", "unknown"})
@@ -126,7 +127,16 @@ def _is_asked(before: TypeParameter, now: TypeParameter) -> bool:
     """Whether a type parameter asks for no more; nobody writes one out that has a default and a computed bound."""
     if all("=>" in kind for kind in before.asked - now.asked) and now.asked - before.asked == {"Function"}:
         return bool(before.asked)
+    if now.asked - before.asked <= {weaker for kind in before.asked for weaker in _weaker(kind)}:
+        return True
     return now.asked <= before.asked or (bool(now.default) and is_computed(*now.asked, *before.asked))
+
+
+def _weaker(kind: str) -> list[str]:
+    """The bounds of Rust that every function within a bound fulfils as well."""
+    word, bracket, rest = kind.partition(" (")
+    at = _CALLED.index(word) if word in _CALLED and bracket else len(_CALLED)
+    return [f"{other}{bracket}{rest}" for other in _CALLED[at + 1 :]]
 
 
 def is_inferable(header: Header, parameters: Sequence[TypeParameter]) -> bool:

@@ -89,6 +89,8 @@ def _callable(
     elif rules.function_values and after[at + 1 : at + 2] == ["=>"]:
         parsed, at = (Parameter(name=after[at]),), at + 1
     rest, body = after[at:], list(tokens.body or ())
+    if rules.shape == "grouped":
+        rest = _any(rest)
     has_body = tokens.body is not None
     if tokens.body is None:
         cut = _body_at(rest, rules)

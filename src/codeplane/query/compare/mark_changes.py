@@ -1,5 +1,6 @@
 """Changes of decorators, annotations and attributes, and of the traits that they derive."""
 
+import re
 from collections.abc import Sequence
 
 from codeplane.code.languages.contract import Contract
@@ -109,4 +110,8 @@ def lost_traits(old: Outline, old_place: int, new: Outline, new_place: int, else
     has = _derived_traits(new.parts(new_place).header.marks) | {
         trait for trait, name in new.implemented | elsewhere if name == after.name
     }
-    return sorted(had - has)
+    lost = had - has
+    if "Into" in lost and re.search(rb"\bFrom\s*<\s*" + before.name.encode() + rb"\b", new.text):
+        # Whatever is made from it has it for free.
+        lost = lost - {"Into"}
+    return sorted(lost)

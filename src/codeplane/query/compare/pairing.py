@@ -90,6 +90,13 @@ class Pairing:
             yield places[0], others[0]
             return
         left, right = list(places), list(others)
+        if old.rules.overloads == "decorated" and old.known and new.known:
+            # What is called is what implements the overloads, whichever of them look alike.
+            called = [_without_overloads(old, left), _without_overloads(new, right)]
+            if [len(side) for side in called] == [1, 1]:
+                yield called[0][0], called[1][0]
+                left.remove(called[0][0])
+                right.remove(called[1][0])
         ways: tuple[Callable[[Outline, int], object], ...] = (_bytes, _types, _count, _order)
         for way in ways:
             known: dict[object, list[int]] = {}
@@ -187,6 +194,13 @@ class Pairing:
                 pair.new, pair.new_place = best.new, best.new_place
                 pair.inside = self._match_children(pair.old, pair.old_place, pair.new, pair.new_place)
         self.pairs = [pair for pair in self.pairs if id(pair) not in joined]
+
+
+def _without_overloads(outline: Outline, places: Sequence[int]) -> list[int]:
+    """The definitions of a name that are not declared as `@overload`."""
+    return [
+        place for place in places if not any("overload" in mark.split() for mark in outline.parts(place).header.marks)
+    ]
 
 
 def _children_by_name(outline: Outline | None, parent: int) -> dict[tuple[str, str], list[int]]:

@@ -21,6 +21,7 @@ _CHECKED_ONLY = re.compile(
 )
 _GIVES_NAMES = re.compile(rb"^def __getattr__\([^\n]*\n((?:[ \t]*\n|[ \t]+[^\n]*\n?)*)", re.MULTILINE)
 _BRANCH = re.compile(rb"\n[ \t]+(?=(?:if|elif)\b)")
+_CONDITION = re.compile(rb":[ \t]*(?:#[^\n]*)?\n")
 _COMPARED = re.compile(rb"""(?<=["'])[^\W\d]\w*(?=["'])""")
 _LOOKED_UP = re.compile(rb"\bin ([^\W\d]\w*)|(?<=[\s=(])([^\W\d]\w*)\[name\]")
 _KEY = re.compile(rb"""["']([^\W\d]\w*)["']\s*[:,\n]""")
@@ -75,7 +76,7 @@ def lazy_names(text: bytes) -> frozenset[str]:
         body = given[1]
         for block in _BRANCH.split(body):
             if b"return" in block:
-                names |= {name.decode() for name in _COMPARED.findall(block.partition(b"\n")[0])}
+                names |= {name.decode() for name in _COMPARED.findall(_CONDITION.split(block, maxsplit=1)[0])}
         for table in (found[1] or found[2] for found in _LOOKED_UP.finditer(body)):
             written = re.search(rb"^" + table + rb"\b[^=\n]*=\s*[{\[(]([^}\])]*)", text, re.MULTILINE)
             names |= {name.decode() for name in _KEY.findall(written[1])} if written is not None else set()

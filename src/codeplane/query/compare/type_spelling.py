@@ -98,8 +98,12 @@ def _is_same_path(old: tuple[Outline, int], before: list[str], new: tuple[Outlin
         return True
     if _is_inside(*old) or _is_inside(*new) or old[0].package is None or new[0].package is None:
         return False
-    known = old[0].package.known_as(old[0].path, tuple(before)), new[0].package.known_as(new[0].path, tuple(after))
-    return not known[0].isdisjoint(known[1])
+    known = new[0].package.known_as(new[0].path, tuple(after))
+    # The name it had may be another one of what it is called now.
+    return not (
+        known.isdisjoint(old[0].package.known_as(old[0].path, tuple(before)))
+        and known.isdisjoint(new[0].package.known_as(new[0].path, tuple(before)))
+    )
 
 
 def _is_from_glob(outline: Outline, name: str, path: str) -> bool:

@@ -7,7 +7,8 @@ from codeplane.code.languages.javascript.config import leaves
 _NO_CODE = (".json", ".css", ".scss", ".less", ".wasm", ".node", ".md")
 _CODE = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
-MADE = ("dist", "build", "lib", "out", "esm", "cjs", "es")
+MADE = ("dist", "distribution", "build", "lib", "out", "esm", "cjs", "es")
+_SOURCES = ("src", "source")
 SourceOf = Callable[[str, str], str | None]
 
 
@@ -46,7 +47,8 @@ def source_places(path: str) -> Iterator[str]:
     parts = path.split("/")
     while parts and parts[0] in MADE:
         parts = parts[1:]
-        yield "/".join(["src", *parts])
+        for folder in _SOURCES:
+            yield "/".join([folder, *parts])
 
 
 def _match_pattern(key: str, targets: Iterable[str], folder: str, files: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ _HIDDEN = re.compile(r"\bdoc\s*\([^)]*\bhidden\b")
 # Features that packages name so to say that anything behind them may change.
 _UNSTABLE = re.compile(
     r"\bcfg\s*\(\s*(?:all\s*\([^()]*)?\bfeature\s*=\s*"
-    r'"(?:_[^"]*|(?:unstable|nightly|experimental)(?:[-_][^"]*)?|bench|no_std)"'
+    r'"(?:_[^"]*|(?:[^"]*[-_])?(?:unstable|nightly|experimental)(?:[-_][^"]*)?|bench|no_std)"'
 )
 
 
