@@ -72,13 +72,15 @@ class PayloadStore:
         await self._log.command(delete)
 
     async def delete_orphans(self) -> int:
-        """Delete the payloads of items, artifacts and deferred calls that are in no table; returns how many."""
+        """Delete the payloads of items, artifacts and deferred calls that are in no table, and of actions that nothing
+        is waited for; returns how many."""
 
         def delete(writing: WriteTransaction) -> int:
             return writing.connection.execute(
                 """DELETE FROM payloads WHERE work_id NOT IN (SELECT work_id FROM work_items) AND NOT EXISTS (
                    SELECT 1 FROM artifact_parts p WHERE p.payload_owner = work_id AND p.payload_hash = hash)
-                   AND work_id NOT IN (SELECT deferred_id FROM deferred_calls)"""
+                   AND work_id NOT IN (SELECT deferred_id FROM deferred_calls)
+                   AND work_id NOT IN (SELECT action_id FROM actions WHERE status IN ('PENDING', 'APPROVED'))"""
             ).rowcount
 
         return int(str(await self._log.command(delete)))

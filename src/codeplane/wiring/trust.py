@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codeplane.adapters.notification_command import NotificationCommand
 from codeplane.adapters.rego import Rego
+from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.adapters.web_fetch import WebFetch, is_own_address
@@ -16,6 +17,7 @@ from codeplane.kernel.config import NotificationsConfig
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.notification_channel import NotificationChannel
+from codeplane.ledger.payloads import PayloadStore
 from codeplane.testing.environment import clean_environment
 from codeplane.testing.suite import CACHE
 from codeplane.trust.approvals.action_outcome import OutcomeReader
@@ -38,6 +40,7 @@ from codeplane.trust.idempotency import IdempotencyTable
 from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.issued_token import IssuedTokenTable
 from codeplane.trust.identity.parts import IdentityParts
+from codeplane.trust.identity.server_key import ServerKey
 from codeplane.trust.notifications.channel_operations import ChannelOperations
 from codeplane.trust.notifications.delivery import NotificationDelivery
 from codeplane.trust.notifications.operations import NotificationOperations
@@ -89,8 +92,10 @@ class TrustWiring(PlaneWiring):
         )
         self.clients = ClientRegistry()
         self._remembered = RememberedAnswers(log=log, clock=clock)
+        seal = SealedBytes(ServerKey.at(workspace.server_key).derive("payloads"))
         self.approvals = Approvals(
             log=log,
+            payloads=PayloadStore(log=log, seal=seal, max_bytes=config.ledger.blob_bytes // 4),
             clock=clock,
             config=config.approvals,
             remembered=self._remembered,
@@ -134,7 +139,6 @@ class TrustWiring(PlaneWiring):
         )
         self.resuming = ActionRunner(
             approvals=self.approvals,
-            blobs=log,
             is_live=self.identity.identities.is_live,
             on_crash=lambda error: self._logger.error("an approved action could not be run", exc_info=error),
         )

@@ -11,7 +11,7 @@ import pytest
 from codeplane.kernel.actor import Answer, AskPerson, Caller, Progress
 from codeplane.kernel.call import Call
 from codeplane.kernel.event import Draft
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Budget, Preview, Risk, operation, previews
 from codeplane.ledger.projection import differences
 from codeplane.trust.approvals.remembered_answer import RememberedAnswerTable
@@ -393,6 +393,28 @@ async def test_after_a_restart_what_was_approved_and_not_begun_runs(tmp_path: Pa
         assert (await soon(opened, action_id, "EXECUTED"))["outcome"] == "ok"
         await opened.trust.approvals.sweep()
     assert ops.ran == ["fixture.send"]
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+async def test_what_a_waiting_call_was_made_with_is_sealed_until_it_ran(tmp_path: Path, earlier: bool) -> None:
+    text = f"{'x ' * 4000}the-end-that-no-preview-shows"
+    async with asking(tmp_path, operations=[FixtureOps()]) as opened:
+        await opened.trust.resuming.stop()
+        action_id = action_of(await call(opened, "fixture.send", text=text))
+        action = await opened.trust.approvals.get(action_id)
+        await decide(opened, "approval.approve", action_id=action_id)
+        stored = await opened.log.select("SELECT data FROM payloads UNION ALL SELECT data FROM blobs")
+        assert stored and not any(b"the-end" in data for (data,) in stored if isinstance(data, bytes))
+        await opened.work.delete_orphaned_payloads()
+        if earlier:
+            # As an earlier version left it.
+            await opened.log.command(lambda writing: writing.connection.execute("DELETE FROM payloads").rowcount)
+            assert opened.log.put(canonical({"text": text})) == action.arguments_hash
+    async with asking(tmp_path, operations=[FixtureOps()]) as opened:
+        await opened.trust.approvals.sweep()
+        assert (await soon(opened, action_id, "EXECUTED"))["outcome"] == "ok"
+        await opened.work.delete_orphaned_payloads()
+        assert await opened.log.select("SELECT 1 FROM payloads WHERE work_id = ?", (action_id,)) == []
 
 
 async def test_after_a_restart_what_was_begun_is_unknown_and_never_runs_again(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from codeplane.kernel.call_record import RESUMED_SURFACE
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.errors import ApprovalPending, CodePlaneError, SessionClosed, SessionNotFound
 from codeplane.kernel.json import JsonObject, JsonValue
-from codeplane.kernel.ports import Blobs
 from codeplane.trust.approvals.action import Action, ActionStatus
 from codeplane.trust.approvals.approvals import Approvals
 
@@ -28,13 +27,11 @@ class ActionRunner:
         self,
         *,
         approvals: Approvals,
-        blobs: Blobs,
         is_live: Callable[[Actor], bool],
         on_crash: Callable[[BaseException], None],
     ) -> None:
         """`is_live` tells whether the caller could still call: nothing runs for a revoked one."""
         self._approvals = approvals
-        self._blobs = blobs
         self._is_live = is_live
         self._on_crash = on_crash
         self._loop: asyncio.Future[None] | None = None
@@ -72,7 +69,7 @@ class ActionRunner:
             if not self._is_live(action.actor):
                 await self._withdraw(action, f"{action.actor} is no longer admitted")
                 return
-            data = await self._blobs.get(action.arguments_hash)
+            data = await self._approvals.arguments_of(action)
             if data is None:
                 await self._withdraw(action, "its arguments are no longer stored; the agent has to call again")
                 return

@@ -23,7 +23,7 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import canonical
 from codeplane.kernel.operation import Risk
 from codeplane.kernel.plural import plural
-from codeplane.kernel.ports import Ledger, Question
+from codeplane.kernel.ports import Ledger, Payloads, Question
 from codeplane.kernel.redaction import Redactor
 from codeplane.kernel.short_ids import match_stored_id
 from codeplane.trust.approvals.action import Action, ActionStatus, kind_of
@@ -46,6 +46,7 @@ class Approvals:
         self,
         *,
         log: Ledger,
+        payloads: Payloads,
         clock: Clock,
         config: ApprovalsConfig,
         remembered: RememberedAnswers,
@@ -53,6 +54,7 @@ class Approvals:
         clients: ClientRegistry,
     ) -> None:
         self._log = log
+        self._payloads = payloads
         self._clock = clock
         self._config = config
         self._remembered = remembered
@@ -247,7 +249,7 @@ class Approvals:
                 raise pending_error(equal, joined=True)
             call, action_id = question.call, new_id("act")
             await self._check_capacity(call)
-            self._log.put(canonical(question.arguments))
+            arguments = self._payloads.seal(action_id, canonical(question.arguments))
             answer = await self._remembered_answer(question)
             answer_id = answer.answer_id if answer is not None else None
             drafts = [
@@ -258,8 +260,14 @@ class Approvals:
                 drafts.append(self._events.remembered_approval_event(action_id, answer, call.correlation))
             # Its caller is here when a remembered answer approves it at once.
             with self._wait.count_waiter(action_id):
-                await self._log.append(drafts, expect={action_stream(action_id): 0})
+                await self._log.append(drafts, expect={action_stream(action_id): 0}, sealed=[arguments])
             return await self.get(action_id)
+
+    async def arguments_of(self, action: Action) -> bytes | None:
+        """What the call of an action was made with, or None when it is no longer stored."""
+        data = await self._payloads.get(action.action_id, action.arguments_hash)
+        # Earlier versions left them beside the results.
+        return data if data is not None else await self._log.get(action.arguments_hash)
 
     async def _remembered_answer(self, question: Question) -> RememberedAnswer | None:
         """The remembered answer that covers the call, unless a person has to decide."""
