@@ -123,6 +123,17 @@ async def test_one_that_asks_again_for_what_was_refused_asks_nobody_and_is_ended
         assert not (thread.tree / "a.py").exists()
 
 
+async def test_one_that_stops_when_a_person_refuses_has_not_failed(tmp_path: Path) -> None:
+    async with agent_thread(tmp_path, scripted(env={"STOP_REASON": "cancelled"}), *ASKS) as thread:
+        turn = await thread.do(["tool", "edit", "Edit it", "a.py", "a\n"])
+        result(await thread.ask("approval.reject", action_id=(await thread.pending())["action_id"]))
+        turn = await thread.reached(str(turn["turn_id"]), "COMPLETED", "FAILED")
+        assert turn["status"] == "COMPLETED", turn
+        # Without a refusal it is a failure as before.
+        turn = await thread.do(["say", "I stop."])
+        assert (turn["status"], turn["code"]) == ("FAILED", "OUTSIDE_AGENT_FAILED")
+
+
 @pytest.mark.parametrize("reason", ("refusal", "max_tokens", "max_turn_requests", "nonsense"))
 async def test_a_turn_that_it_does_not_finish_fails_with_the_reason(reason: str, tmp_path: Path) -> None:
     async with agent_thread(tmp_path, scripted(env={"STOP_REASON": reason})) as thread:

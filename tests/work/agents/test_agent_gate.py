@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from codeplane.kernel.actor import Caller
+from codeplane.kernel.outside_agent import AgentToolCall
+from codeplane.work.agents.gate_models import ToolPermitRequest
 from tests.harness import git
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT
@@ -20,6 +22,12 @@ async def _start(thread: AgentThread, *steps: list[object]) -> str:
     turn = await thread.do(*steps)  # type: ignore[arg-type]  # values of JSON
     assert turn["status"] == "PAUSED", turn
     return str(turn["turn_id"])
+
+
+def test_a_title_names_files_as_the_repository_does() -> None:
+    call = AgentToolCall(tool_call_id="1", title="Edit /trees/1/tree/tax.py, /trees/1/tree/src/a.py", kind="edit")
+    asked = ToolPermitRequest.of("codex", call, network=False, root="/trees/1/tree")
+    assert asked.title == "Edit tax.py, src/a.py"
 
 
 async def test_an_edit_that_a_person_refuses_is_not_made_and_the_agent_is_told(tmp_path: Path) -> None:

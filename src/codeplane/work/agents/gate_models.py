@@ -63,7 +63,8 @@ class ToolPermitRequest(Request):
         return cls(
             agent=agent,
             tool_call_id=call.tool_call_id,
-            title=(call.title or call.kind or "a tool")[:_MAX_TITLE],
+            # Files by their names in the repository: a tree has a folder that says nothing to a person.
+            title=(call.title or call.kind or "a tool").replace(f"{root}/", "")[:_MAX_TITLE],
             command=_command_text(command)[:20_000],
             paths=tuple(paths)[:_MAX_PATHS],
             details="\n".join(parts)[:MAX_BODY],

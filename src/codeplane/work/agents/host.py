@@ -81,6 +81,11 @@ class OutsideHost:
         """Note that the agent has said something."""
         self.heard_at = asyncio.get_running_loop().time()
 
+    @property
+    def was_refused(self) -> bool:
+        """Whether the agent was refused something that it asked a permission for."""
+        return bool(self._refused)
+
     async def update(self, update: AgentUpdate) -> None:
         self.heard()
         await self.recorder.take(update)

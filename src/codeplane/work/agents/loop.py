@@ -192,7 +192,7 @@ class AgentLoop:
         if stop is None:
             message = "a newer message interrupted it"
             return Transition(kind=FAILED, payload={"error": INTERRUPTED_CODE, "message": message})
-        return self._transition(run, recorder, stop)
+        return self._transition(run, recorder, stop, was_refused=host.was_refused)
 
     async def _leave(
         self, run: AgentRun, host: OutsideHost, tree: ThreadTree | None, stop: AgentStop | None, *, is_cancelled: bool
@@ -260,8 +260,9 @@ class AgentLoop:
                 prompting.exception()
 
     @staticmethod
-    def _transition(run: AgentRun, recorder: AgentRecorder, stop: AgentStop) -> Transition:
-        if stop.reason == "end_turn":
+    def _transition(run: AgentRun, recorder: AgentRecorder, stop: AgentStop, *, was_refused: bool) -> Transition:
+        # Codex ends its turn so when a person refuses what it asks for, and waits for the next message.
+        if stop.reason == "end_turn" or (stop.reason == "cancelled" and was_refused):
             return Transition(kind=COMPLETED, payload={"assistant_message_id": recorder.message_id})
         if stop.reason not in _FAILURES:
             raise Internal(f"a turn that ended with {stop.reason}")
