@@ -317,3 +317,17 @@ async def test_a_published_server_works_in_a_session(tmp_path: Path) -> None:
         await approved(client, server)
         (entry,) = running(server)
         assert entry["state"] == "ready" and "read_text_file" in str(entry["tools"])
+
+
+async def test_a_killed_server_leaves_no_program_of_a_client_behind(tmp_path: Path) -> None:
+    mark = f"killed-{os.getpid()}"
+    async with serving(tmp_path) as (server, _):
+        async with acp_client(server) as client:
+            session, _ = await opened(client, server, script(trick=mark))
+            await approved(client, server)
+            assert processes(mark)
+            for number in range(20):
+                await client.start("session/prompt", prompt_params(session, f"hello {number}"))
+            server.kill()
+            await client.until_closed()
+        await asyncio.to_thread(until, lambda: not processes(mark))
