@@ -27,6 +27,8 @@ from bench.language_server import LanguageServer, ServerError
 Place = tuple[str, int, int]
 _KEPT_OPEN = 5
 _OWN = "codeplane"
+# What a server has to be asked for, so that it answers by what it has resolved and not by syntax alone.
+_SETTINGS: dict[str, dict[str, object]] = {"typescript-language-server": {"tsserver": {"useSyntaxServer": "never"}}}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -131,6 +133,11 @@ def sample(root: Path, suffixes: Sequence[str], count: int, seed: int) -> list[P
     return places
 
 
+def settings_of(command: Sequence[str]) -> dict[str, object] | None:
+    """The initialization options of a server, by the name of its program."""
+    return _SETTINGS.get(Path(command[0]).name)
+
+
 def pss_mb(pids: Iterable[int]) -> float:
     """The memory of processes and their children, shared pages counted in part."""
     total, waiting, seen = 0, list(pids), set[int]()
@@ -155,7 +162,7 @@ def ask(
     """Ask one server about all places."""
     answers = Answers()
     started = time.perf_counter()
-    server = Asker(root, command, language)
+    server = Asker(root, command, language, settings_of(command))
     try:
         first = server.definition(*defined[0])
         while not first and time.perf_counter() - started < 60:
@@ -268,7 +275,7 @@ def main() -> None:
     servers[_OWN] = f"{cpl},lsp,--repo,{root}"
     commands = {name: command.split(",") for name, command in servers.items()}
     # The places of references are definitions that the first server knows.
-    finder = Asker(root, commands[truth], given.language)
+    finder = Asker(root, commands[truth], given.language, settings_of(commands[truth]))
     defined: list[Place] = []
     chance = random.Random(given.seed)
     for place in chance.sample(places, len(places)):

@@ -15,6 +15,8 @@ PROGRAMS = {
     "case.py": "def «case»(x):\n    return x\n\n\nmatch 1:\n    case 1:\n        <case>(2)\n",
     "type.py": "def «type»(x):\n    return x\n\n\ntype X = int\ny = <type>(3)\n",
     "of.js": "function «of»(x) { return [x]; }\nfor (const x of <of>(1)) { x; }\nfor (const y of [1]) { <of>(y); }\n",
+    "of_again.js": "function «of»(x) { return [x]; }\n<of>(1);\nfor /* each */ (const x of <of>(2)) { x; }\n",
+    "of_only.js": "function «of»(x) { return [x]; }\n<of>(1);\n",
     "from.js": "import { x } from './x.js';\nfunction «from»(y) { return y; }\n<from>(x);\n",
     "get.js": "function «get»(x) { return x; }\nclass A { get b() { return <get>(1); } }\n",
     "set.js": "function «set»(x) { return x; }\nclass A { set b(v) { <set>(v); } }\n",

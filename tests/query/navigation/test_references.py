@@ -120,6 +120,50 @@ async def test_what_has_no_references_says_why(tmp_path: Path) -> None:
         assert outcome.error is not None and outcome.error.name == "NOT_FOUND"
 
 
+@requirement("LSP-02")
+async def test_links_in_documentation_are_references(tmp_path: Path) -> None:
+    files, marks = marked(
+        {
+            "a.ts": "/** Ends what {@link «here»run} begins; run is a word here. */\nexport function «run»run() {}\n",
+            "b.ts": "import { run } from './a';\n/** {@link «there»run}, {@linkcode run} */\nexport const go = run;\n",
+            "c.ts": "/** Another {@link run}. */\nexport function run() {}\n",
+        }
+    )
+    async with running(make_repo(tmp_path / "repo", files)) as plane:
+        batches, _ = await ask_all(plane, marks["run"])
+        assert sorted(spots(batches, "PROVEN", "STRONG")) == [
+            ("a.ts", 1, 22),
+            ("a.ts", 2, 17),
+            ("b.ts", 1, 10),
+            ("b.ts", 2, 12),
+            ("b.ts", 2, 29),
+            ("b.ts", 3, 19),
+        ]
+        for name in ("here", "there"):
+            again, _ = await ask_all(plane, marks[name])
+            assert sorted(spots(again)) == sorted(spots(batches))
+
+
+@requirement("LSP-02")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.ts", "import { «import»rm as drop } from 'shelljs';\n\ndrop(1);\n«use»drop(2);\n"),
+        ("a.py", "from shutil import «import»rmtree as drop\n\ndrop(1)\n«use»drop(2)\n"),
+    ],
+)
+async def test_what_comes_from_outside_has_its_uses_in_the_file_and_says_so(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    files, marks = marked({name: text, f"other_{name}": text.replace("«import»", "").replace("«use»", "")})
+    async with running(make_repo(tmp_path / "repo", files)) as plane:
+        for mark in marks.values():
+            batches, _ = await ask_all(plane, mark)
+            assert {path for path, _, _ in spots(batches)} == {name}
+            assert {line for _, line, _ in spots(batches)} == {1, 3, 4}
+            assert "uses in other files are not listed" in str(batches[-1].cut)
+
+
 @requirement("LSP-03")
 async def test_open_documents_stand_in_place_of_their_files(tmp_path: Path) -> None:
     files = {"a.py": "def run():\n    pass\n", "b.py": "from a import run\n\nrun()\n"}

@@ -68,6 +68,25 @@ def test_an_import_is_the_declaration_in_its_file(tmp_path: Path) -> None:
     with_plane(make_repo(tmp_path / "repo", files), body)
 
 
+def test_an_overload_leads_to_what_implements_it(tmp_path: Path) -> None:
+    files, marks = marked(
+        {
+            "a.ts": (
+                "export function «first»pick(a: string): string;\nexport function pick(a: number): number;\n"
+                "export function «body»pick(a: unknown): unknown {\n  return a;\n}\n"
+            ),
+            "b.ts": "export interface Shape {\n  «promise»area(): number;\n}\n",
+        }
+    )
+
+    async def body(ask: Ask) -> None:
+        for name, leads_to in [("first", "body"), ("body", "body"), ("promise", "promise")]:
+            found = definitions(await ask("symbol.at", **asked(marks[name])))
+            assert [spot(place) for place in found] == [marks[leads_to]]
+
+    with_plane(make_repo(tmp_path / "repo", files), body)
+
+
 def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     files = {
         "app.py": "import os\n\n\ndef run(thing):\n    # a comment\n    thing.save()\n    return os.getcwd() or 12\n",

@@ -1,6 +1,7 @@
 """What is known of a programming language: one entry for each, made in the package of its family."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -84,6 +85,8 @@ class Language:
     comments: CommentSyntax = SLASHES
     soft_keywords: frozenset[str] = frozenset()
     """Keywords at some places that are names at others."""
+    keyword_leads: Mapping[str, re.Pattern[bytes]] = field(default_factory=dict)
+    """What stands somewhere above such a word wherever it is a keyword: without it, the text need not be parsed."""
     reserved: ReservedWords | None = None
     """The words that cannot be names; None where names have no references, so that nothing is renamed."""
     source_repair: SourceRepair | None = None

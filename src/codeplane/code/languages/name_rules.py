@@ -1,5 +1,6 @@
 """How names are bound, imported and reached in a language."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,6 +73,8 @@ class NameRules:
     """Strings may hold names that are resolved: annotations, lists of exports, dotted paths."""
     attribute_paths: frozenset[str] = frozenset()
     """Keys of attributes whose strings are paths: `#[serde(default = "path::name")]`."""
+    documentation_link: re.Pattern[bytes] | None = None
+    """What stands in a comment right before a name that is resolved as in code: `{@link name}`."""
     format_strings: bool = False
     """Format strings name variables: `"{count}"`."""
     evaluates_text: bool = False

@@ -12,6 +12,7 @@ from codeplane.code.model import Facts
 _WORD = bytes(byte >= 128 or chr(byte).isalnum() or chr(byte) in "_$" for byte in range(256))
 _LONG_TEXT = 400
 _FAR = 400
+_NEAR = 40
 _TEXT_OPENS = re.compile(rb"/[*/]|#|[A-Za-z]{0,2}[\"']")
 _ASSIGNS = re.compile(rb"\s*(?:[-+*/%|&^]|\*\*|\|\||&&|<<|>>)?=(?![=~>])")
 _ARROW = re.compile(rb"\s*=>")
@@ -86,6 +87,12 @@ def doubtful_places(facts: Facts, text: bytes, offsets: list[int]) -> frozenset[
     long = facts.texts[facts.texts[:, 1] - facts.texts[:, 0] > _LONG_TEXT]
     spans = [(start, end) for start, end in long.tolist() if not _TEXT_OPENS.match(text, start)]
     return frozenset(offset for offset in offsets if any(start <= offset < end for start, end in spans))
+
+
+def is_documentation_link(language: Language, text: bytes, offset: int) -> bool:
+    """Whether a place in a comment is linked to what its name means there: `{@link name}`."""
+    before = language.names.documentation_link
+    return before is not None and before.search(text, max(0, offset - _NEAR), offset) is not None
 
 
 def symbol_places(language: Language, facts: Facts, text: bytes, name: str) -> frozenset[int]:

@@ -17,6 +17,7 @@ from codeplane.code.languages.registry import LANGUAGES, languages
 from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.occurrences import (
     doubtful_places,
+    is_documentation_link,
     name_places,
     places_in_code,
     symbol_places,
@@ -68,13 +69,14 @@ def references(
     receivers: bool = True,
     resolver: Resolver | None = None,
     side: Side = "",
+    documentation: bool = False,
 ) -> Iterator[Reference]:
     """Yield every occurrence of the name that is or may be a reference to one of these bindings, in the order of files.
 
     The bindings have the same name: together they are what an ambiguous question asks for. `keep` selects the files to
     search. Without `receivers`, the text before a member is not recorded, which takes a fifth of the time. A `resolver`
     of the same world can be passed to reuse its results. `side` leaves out what certainly is another member of the same
-    name and class.
+    name and class. With `documentation`, names that comments link to are among the places.
     """
     resolver = resolver or Resolver(world)
     asked = _Asked.of(world, wanted, resolver)
@@ -118,6 +120,8 @@ def references(
                 found = _judge(resolver, text, facts, path, offset, asked, receivers=receivers)
                 if found is not None and (not side or found.side in ("", side)):
                     yield found
+        if documentation and len(in_code) < len(offsets):
+            yield from _links(resolver, text, facts, path, offsets, asked)
 
 
 def _is_of_side(resolver: Resolver, path: str, facts: Facts, text: bytes, offset: int, side: Side) -> bool:
@@ -281,6 +285,18 @@ def _judge(
     return Reference(
         path=path, offset=offset, tier=tier, role=role, receiver=receiver, side=meaning.side, likely=likely
     )
+
+
+def _links(
+    resolver: Resolver, text: bytes, facts: Facts, path: str, offsets: Sequence[int], asked: _Asked
+) -> Iterator[Reference]:
+    """Yield the places in comments that are links to what is searched for."""
+    for offset in offsets:
+        if facts.in_text(offset) and is_documentation_link(LANGUAGES[facts.language], text, offset):
+            meaning = resolver.resolve_plain_name(path, facts, offset, asked.bounds[0].name)
+            if any(isinstance(entity, Bound) and entity in asked.among for entity in (*meaning.entities, meaning.own)):
+                tier: Tier = "STRONG" if meaning.certain else "ANCHORED"
+                yield Reference(path=path, offset=offset, tier=tier, role="REFERENCE", receiver="")
 
 
 def _tier_beside(

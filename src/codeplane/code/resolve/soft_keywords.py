@@ -12,6 +12,9 @@ def names_alone(language: Language, text: bytes, name: str, offsets: Sequence[in
     """Return the places where a word is a name; if it can be a keyword, parse the text to find out."""
     if not offsets or name not in language.soft_keywords:
         return list(offsets)
+    lead = language.keyword_leads.get(name)
+    if lead is not None and ((first := lead.search(text)) is None or first.end() > offsets[-1]):
+        return list(offsets)
     # A parser cannot be shared between threads, and costs next to nothing to make.
     repair = language.source_repair
     readable = repair.before_parsing(text) if repair is not None else text

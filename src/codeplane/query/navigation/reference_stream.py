@@ -12,7 +12,7 @@ from codeplane.index.files.paths import path_text
 from codeplane.query.navigation.looking import Session, must_have_facts
 from codeplane.query.navigation.records import ReferenceBatch, ReferencePlace
 from codeplane.query.navigation.requests import ReferencesAtRequest
-from codeplane.query.navigation.symbol_lookup import NameAt, SymbolLookup
+from codeplane.query.navigation.symbol_lookup import NameAt, SymbolLookup, outside_source
 from codeplane.query.search.references import other_names
 
 MAX_REFERENCES = 200_000
@@ -35,6 +35,7 @@ class ReferenceStream:
         self._paths: set[str] = set()
         self._of: tuple[str, ...] = ()
         self._cut: str | None = None
+        self._only_file = request.only_file
 
     async def batches(self, session: Session) -> AsyncIterator[ReferenceBatch]:
         """Yield the references; the last batch says whether they are all."""
@@ -93,7 +94,7 @@ class ReferenceStream:
                 if self._request.declaration or reference.role != "DEFINITION" or aliases:
                     yield self._place(reference, name)
             yield from self._listed_exports(name, searched, passing)
-            if self._request.only_file:
+            if self._only_file:
                 passing = {path: places for path, places in passing.items() if path == self._path}
             for alias, paths in other_names(self._lookup.world, name, passing).items():
                 if alias in done or len(done) + len(waiting) >= _MAX_ALIASES:
@@ -107,7 +108,7 @@ class ReferenceStream:
         """Yield the places in lists of exports that are texts, as in `__all__`, of files that have the symbol."""
         world, size = self._lookup.world, len(name.encode())
         for path in passing:
-            facts = world.facts(path) if not self._request.only_file or path == self._path else None
+            facts = world.facts(path) if not self._only_file or path == self._path else None
             for export in facts.exports if facts is not None else ():
                 if facts is None or export.local != name or export.source or not facts.in_text(export.at):
                     continue
@@ -119,9 +120,16 @@ class ReferenceStream:
 
     def _references(self, bounds: list[Bound], side: Side) -> Iterator[Reference]:
         lookup = self._lookup
-        keep = (lambda path: path == self._path) if self._request.only_file else None
+        keep = (lambda path: path == self._path) if self._only_file else None
         return references(
-            lookup.world, self._store, bounds, keep=keep, receivers=False, resolver=lookup.resolver, side=side
+            lookup.world,
+            self._store,
+            bounds,
+            keep=keep,
+            receivers=False,
+            resolver=lookup.resolver,
+            side=side,
+            documentation=True,
         )
 
     @property
@@ -131,8 +139,16 @@ class ReferenceStream:
     def _wanted(self, path: str, facts: Facts, name: NameAt) -> list[Bound]:
         bounds = list(name.bounds)
         own = name.meaning.own
+        index = facts.imported_at.get(name.token.start)
+        if own is None and index is not None:
+            import_ = facts.imports[index]
+            own = Bound(path, import_.scope, import_.local)
         if not bounds and own is not None and own.file == path:
             # An import of something that is not here is at least a name of this file.
+            self._only_file = True
+            source = outside_source(name.meaning)
+            why = f"it comes from outside this repository ({source})" if source else "what it means is not known"
+            self._cut = f"{why}: its uses in other files are not listed"
             return [own]
         return bounds
 

@@ -9,6 +9,7 @@ from codeplane.code.languages.member_side import side_of
 from codeplane.code.languages.modules import is_package
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Definition, Facts
+from codeplane.code.resolve.occurrences import is_documentation_link
 from codeplane.code.resolve.references import Role
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.tier import Tier
@@ -21,6 +22,7 @@ from codeplane.query.navigation.records import Span, SymbolPlace
 from codeplane.query.signature import doc, signature
 
 MAX_PLACES = 100
+_OVERLOADED = frozenset({"function", "method"})
 _ROLES: dict[str, Role] = {"import": "IMPORT", "export": "EXPORT"}
 
 
@@ -69,7 +71,10 @@ class SymbolLookup:
             meaning = Meaning(entities=(bound,), certain=True, how="name", side=_side(facts, text, defined))
             return NameAt(token=token, meaning=meaning, tier="PROVEN", role="DEFINITION", definition=defined)
         if facts.in_text(token.start):
-            return "this place is in a string or comment"
+            if not is_documentation_link(language, text, token.start):
+                return "this place is in a string or comment"
+            meaning = self.resolver.resolve_plain_name(path, facts, token.start, token.name)
+            return NameAt(token=token, meaning=meaning, tier=_tier(meaning, path), role="REFERENCE")
         reserved = language.reserved
         if reserved is not None and token.name in reserved.hard and not language.names.members_may_be_keywords:
             return f"{token.name} is a keyword"
@@ -80,10 +85,21 @@ class SymbolLookup:
         """Yield the definitions that a name refers to."""
         if name.definition is not None:
             (bound,) = name.bounds
-            yield self.definition_place(bound.file, name.definition, name.tier, detail=detail)
+            for definition in self._implementations(bound, name.definition):
+                yield self.definition_place(bound.file, definition, name.tier, detail=detail)
             return
         for entity in self._chosen(name):
             yield from self.entity_places(entity, name.tier, detail=detail, side=name.meaning.side)
+
+    def _implementations(self, bound: Bound, of: Definition) -> list[Definition]:
+        """Return what implements the declaration of an overloaded function; of anything else the definition itself."""
+        facts = self.world.facts(bound.file)
+        if facts is None or of.body_after >= 0 or of.kind not in _OVERLOADED:
+            return [of]
+        if LANGUAGES[facts.language].contract.overloads != "without_body":
+            return [of]
+        all_of_it = [each for _, each in self.resolver.definitions(bound)]
+        return [each for each in all_of_it if each.body_after >= 0 and each.kind == of.kind] or [of]
 
     def declaration_places(self, path: str, name: NameAt) -> Iterator[SymbolPlace]:
         """Yield where the name is brought into its own file, for one that comes from another."""

@@ -1,5 +1,6 @@
 """JavaScript, TypeScript and the components that hold a script."""
 
+import re
 from dataclasses import replace
 
 from codeplane.code.languages.class_rules import ClassRules
@@ -25,6 +26,7 @@ _NAMES = NameRules(
     builtin_types=words("any bigint boolean never number object string symbol undefined unknown void"),
     sigils="#@",
     private_sign="#",
+    documentation_link=re.compile(rb"\{@link(?:code|plain)?\s+\Z"),
 )
 _CLASSES = ClassRules(function_this=True, static_members=True, heritage_clauses=True)
 
@@ -45,6 +47,8 @@ JAVASCRIPT = Language(
     import_binds="none",
     explicit_members=True,
     soft_keywords=JAVASCRIPT_SOFT,
+    # `for (… of …)`, where comments may stand between.
+    keyword_leads={"of": re.compile(rb"\bfor\s*(?:await\s*)?[(/]")},
     reserved=JAVASCRIPT_RESERVED,
     names=replace(_NAMES, untyped=True, outer_assignment="plain"),
     classes=_CLASSES,
