@@ -26,7 +26,10 @@ from bench.language_server import LanguageServer, ServerError
 
 Place = tuple[str, int, int]
 _KEPT_OPEN = 5
+_LOADING_SEC = 60
+_TIMES = 20
 _OWN = "codeplane"
+_GRAMMARS = {".ts": "typescript", ".tsx": "tsx", ".go": "go", ".rs": "rust"}
 # What a server has to be asked for, so that it answers by what it has resolved and not by syntax alone.
 _SETTINGS: dict[str, dict[str, object]] = {"typescript-language-server": {"tsserver": {"useSyntaxServer": "never"}}}
 
@@ -61,7 +64,7 @@ class Asker(LanguageServer):
 
     def definition(self, path: str, line: int, column: int) -> frozenset[Place]:
         """Where the name at a place is defined, inside the folder."""
-        answer = self.ask("textDocument/definition", self.at(path, line, column))
+        answer = self._ask_again("textDocument/definition", self.at(path, line, column))
         listed = answer if isinstance(answer, list) else [answer]
         locations: list[dict[str, Any]] = [each for each in listed if isinstance(each, dict)]
         found = set()
@@ -70,6 +73,22 @@ class Asker(LanguageServer):
             start = (location.get("range") or location["targetSelectionRange"])["start"]
             found.add((where, start["line"], start["character"]))
         return frozenset(found)
+
+    def wait_until_it_knows(self, places: Sequence[Place]) -> None:
+        """Wait until one of some places has a definition: some servers answer before they have loaded anything."""
+        until = time.monotonic() + _LOADING_SEC
+        while time.monotonic() < until and not any(self.definition(*place) for place in places):
+            time.sleep(0.5)
+
+    def _ask_again(self, method: str, params: dict[str, object]) -> object:
+        """The answer, asked for again where a server has thrown its work away; an error is no answer."""
+        for _ in range(_TIMES):
+            try:
+                return self.ask(method, params)
+            except ServerError as error:
+                if "content modified" not in str(error):
+                    break
+        return None
 
     @property
     def pid(self) -> int:
@@ -91,12 +110,12 @@ def python_names(path: Path) -> Iterator[tuple[int, int, str]]:
             yield token.start[0] - 1, token.start[1], token.string
 
 
-def script_names(path: Path) -> Iterator[tuple[int, int, str]]:
-    """The names in a file of JavaScript or TypeScript, by its syntax tree."""
+def tree_names(path: Path) -> Iterator[tuple[int, int, str]]:
+    """The names in a file, by its syntax tree."""
     import tree_sitter
     from tree_sitter_language_pack import get_language
 
-    parser = tree_sitter.Parser(get_language("tsx" if path.suffix == ".tsx" else "typescript"))
+    parser = tree_sitter.Parser(get_language(_GRAMMARS[path.suffix]))  # type: ignore[arg-type]  # a name of the pack
     text = path.read_bytes()
     if not text.isascii():
         return
@@ -104,14 +123,13 @@ def script_names(path: Path) -> Iterator[tuple[int, int, str]]:
     while waiting:
         node = waiting.pop()
         waiting += node.children
-        if node.type in ("identifier", "property_identifier", "type_identifier") and node.text:
+        if node.type.endswith("identifier") and not node.child_count and node.text:
             yield node.start_point[0], node.start_point[1], node.text.decode()
 
 
 NAMES: dict[str, Callable[[Path], Iterator[tuple[int, int, str]]]] = {
     ".py": python_names,
-    ".ts": script_names,
-    ".tsx": script_names,
+    **dict.fromkeys(_GRAMMARS, tree_names),
 }
 
 
@@ -170,10 +188,7 @@ def ask(
         answers.first_sec = time.perf_counter() - started
         for place in places:
             begun = time.perf_counter()
-            try:
-                answers.definitions[place] = server.definition(*place)
-            except ServerError:
-                answers.definitions[place] = frozenset()
+            answers.definitions[place] = server.definition(*place)
             answers.definition_sec.append(time.perf_counter() - begun)
         for place in defined:
             begun = time.perf_counter()
@@ -278,6 +293,7 @@ def main() -> None:
     finder = Asker(root, commands[truth], given.language, settings_of(commands[truth]))
     defined: list[Place] = []
     chance = random.Random(given.seed)
+    finder.wait_until_it_knows(places[:20])
     for place in chance.sample(places, len(places)):
         found = sorted(inside(finder.definition(*place)))
         if len(found) == 1 and found[0] not in defined and found[0][2] > 0:

@@ -4,9 +4,11 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import cast
 
 from codeplane.code.resolve.world import World
 from codeplane.index.snapshot import Snapshot
+from codeplane.kernel.json import JsonObject
 from codeplane.testing.changes import Changes
 from codeplane.testing.impact import Impact, Reached, Selection
 from codeplane.testing.import_graph import ImportCache, ImportGraph
@@ -278,3 +280,22 @@ async def test_the_tests_of_a_file_are_test_files_nearest_first(tmp_path: Path) 
         found = await door.suite.impact.test_files(snapshot, "money.py")
         assert found == ("tests/test_money.py", "tests/test_all.py")
         assert await door.suite.impact.test_files(snapshot, "tests/test_other.py") == ("tests/test_other.py",)
+
+
+@requirement("TST-08")
+async def test_the_tests_that_reach_a_definition_are_listed_without_a_change(tmp_path: Path) -> None:
+    files = {
+        "shop.py": "def total(prices):\n    return sum(prices)\n",
+        "alone.py": "x = 1\n",
+        "test_shop.py": "from shop import total\n\n\ndef test_total():\n    assert total([1]) == 1\n",
+        "test_other.py": "def test_other():\n    pass\n",
+    }
+    async with open_door(written(tmp_path / "repo", files)) as door:
+        reaching = await door.ask("test.reaching", path="shop.py", line=1, end_line=2)
+        found = cast(JsonObject, reaching["result"])
+        assert found["targets"] == [{"target_id": "test_shop.py", "reason": "imports shop.py"}]
+        assert found["total"] == 1
+        nothing = cast(JsonObject, (await door.ask("test.reaching", path="alone.py"))["result"])
+        assert nothing["targets"] == [] and "no test reaches alone.py" in str(nothing["notes"])
+        refused = await door.ask("test.reaching", path="gone.py")
+        assert cast(JsonObject, refused["error"])["error"] == "NOT_FOUND"

@@ -12,7 +12,7 @@ from codeplane.code.resolve.world import World
 from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
-from codeplane.kernel.errors import NotGit
+from codeplane.kernel.errors import NotFound, NotGit
 from codeplane.kernel.plural import plural
 from codeplane.query.knowledge import Knowledge
 from codeplane.testing.changes import Changes, Lines
@@ -115,6 +115,17 @@ class Impact:
             # Whole files count as changed.
             known = {}
         return dict(known) if paths is None else {path: known.get(path, ()) for path in paths}
+
+    async def reaching(self, path: str, lines: Lines) -> Selection:
+        """Select the tests that reach some lines of a file, or all of it without lines."""
+        fresh = await self._knowledge.fresh()
+        snapshot = await fresh.snapshot(strict=False)
+        if path not in snapshot.files:
+            raise NotFound(f"{path_text(path)!r} is not indexed", hint="list_dir shows what is")
+        behind = (await self._knowledge.wait_for_facts(snapshot)).line()
+        found = await asyncio.to_thread(self.select, snapshot, {path: lines})
+        notes = (*found.notes, behind) if behind else found.notes
+        return Selection(reached=found.reached, notes=notes, left_out=found.left_out)
 
     async def selection(self, paths: Sequence[str] | None = None, *, since: str = "") -> Selection:
         """Select the tests to run for changed files; without paths, for all that differ from a ref or HEAD."""

@@ -1,4 +1,4 @@
-"""`test.discover`, `test.run`, `test.status`, `test.history`, `test.cancel` and `test.output`."""
+"""`test.discover`, `test.reaching`, `test.run`, `test.status`, `test.history`, `test.cancel` and `test.output`."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,7 +18,14 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Risk, assess
 from codeplane.kernel.page import Pagination
 from codeplane.kernel.trace import normalise_trace
 from codeplane.testing.baseline import Comparison, FailedCase
-from codeplane.testing.requests import DiscoverRequest, HistoryRequest, OutputRequest, RunRequest, StatusRequest
+from codeplane.testing.requests import (
+    DiscoverRequest,
+    HistoryRequest,
+    OutputRequest,
+    ReachingRequest,
+    RunRequest,
+    StatusRequest,
+)
 from codeplane.testing.results import (
     DiscoverResult,
     FlakyTest,
@@ -26,6 +33,8 @@ from codeplane.testing.results import (
     HistoryResult,
     OutputResult,
     PastRun,
+    ReachingResult,
+    ReachingTarget,
     RunResult,
     SlowTarget,
 )
@@ -77,6 +86,18 @@ class TestOperations:
             runners=counts,
             missing_runners=self._suite.missing_runners(targets),
             pagination=Pagination(next_cursor=cursor, total_estimate=len(targets)),
+        )
+
+    @operation("test.reaching", risk=Risk.READ)
+    async def reaching(self, call: Call, request: ReachingRequest) -> ReachingResult:
+        """The tests that reach a file by imports, or of many those nearest to the definition at its lines."""
+        path = canonical(request.path, root=self._root)
+        lines = ((request.line, max(request.line, request.end_line)),) if request.line else ()
+        found = await self._suite.impact.reaching(path, lines)
+        return ReachingResult(
+            targets=tuple(ReachingTarget(target_id=each.path, reason=each.reason) for each in found.reached),
+            total=len(found.reached) + found.left_out,
+            notes=found.notes,
         )
 
     @operation(

@@ -53,6 +53,14 @@ class RunRequest(WorkspaceRequest):
         return self.impacted or bool(self.since) or bool(self.paths)
 
 
+class ReachingRequest(WorkspaceRequest):
+    """A file, or the definition at one of its lines."""
+
+    path: str = Field(min_length=1, max_length=4096)
+    line: int = Field(0, ge=0, le=2**31, description="the first line of a definition; the whole file without")
+    end_line: int = Field(0, ge=0, le=2**31, description="its last line")
+
+
 class StatusRequest(WorkspaceRequest):
     """Which run."""
 

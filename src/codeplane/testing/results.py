@@ -76,6 +76,26 @@ class DiscoverResult(Result):
         return "\n".join(lines) + self.pagination.line()
 
 
+class ReachingTarget(Result):
+    """A target that reaches a file, and by what."""
+
+    target_id: str
+    reason: str
+
+
+class ReachingResult(Result):
+    """The targets that reach a file or a definition, nearest first."""
+
+    targets: tuple[ReachingTarget, ...]
+    total: int
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        lines = [f"{plural(self.total, 'test target')} reach it" if self.total != 1 else "1 test target reaches it"]
+        lines += [f"{target.target_id}: {target.reason}" for target in self.targets]
+        return "\n".join([*lines, *self.notes])
+
+
 class FailedTest(Result):
     """A test that failed, and how."""
 

@@ -87,6 +87,25 @@ def test_an_overload_leads_to_what_implements_it(tmp_path: Path) -> None:
     with_plane(make_repo(tmp_path / "repo", files), body)
 
 
+def test_a_declared_module_of_rust_is_its_file(tmp_path: Path) -> None:
+    files, marks = marked(
+        {
+            "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
+            "src/main.rs": "mod «declared»cart;\nmod «inline»here {}\nuse «used»cart::Cart;\nfn main() {}\n",
+            "src/cart.rs": "pub struct Cart {}\n",
+        }
+    )
+
+    async def body(ask: Ask) -> None:
+        for name in ("declared", "used"):
+            found = definitions(await ask("symbol.at", **asked(marks[name])))
+            assert [spot(place) for place in found] == [Mark(path="src/cart.rs", line=1, column=1)]
+        found = definitions(await ask("symbol.at", **asked(marks["inline"])))
+        assert [spot(place) for place in found] == [marks["inline"]]
+
+    with_plane(make_repo(tmp_path / "repo", files), body)
+
+
 def test_what_is_not_known_is_said(tmp_path: Path) -> None:
     files = {
         "app.py": "import os\n\n\ndef run(thing):\n    # a comment\n    thing.save()\n    return os.getcwd() or 12\n",

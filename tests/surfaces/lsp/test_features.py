@@ -20,6 +20,7 @@ FILES = {
     "maybe.py": "def run(thing):\n    return thing.total(2)\n",
     "unused.py": "def alone():\n    pass\n",
     "broken.py": "def run(:\n    pass\n",
+    "test_shop.py": "import shop\n\n\ndef test_nothing():\n    assert shop\n",
 }
 ANNOTATING: JsonObject = {
     "workspace": {"workspaceEdit": {"documentChanges": True, "changeAnnotationSupport": {}}},
@@ -148,7 +149,14 @@ async def test_lenses_count_by_certainty(server: Server) -> None:
             cast(JsonObject, cast(JsonObject, await client.ask("codeLens/resolve", lens))["command"])["title"]
             for lens in lenses
         ]
-        assert titles == ["2 references", "1 reference", "1 reference, 1 possible"]
+        assert titles[::2] == ["2 references", "1 reference", "1 reference, 1 possible"]
+        assert titles[1::2] == ["1 test target reaches it"] * 3
+        reaching = cast(JsonObject, cast(JsonObject, await client.ask("codeLens/resolve", lenses[1]))["command"])
+        assert reaching["arguments"] == ["test_shop.py"]
+        alone: JsonObject = {"textDocument": {"uri": (server.repo / "unused.py").as_uri()}}
+        _, lens = cast(list[JsonObject], await client.ask("textDocument/codeLens", alone))
+        nothing = cast(JsonObject, cast(JsonObject, await client.ask("codeLens/resolve", lens))["command"])
+        assert nothing == {"title": "no test reaches it", "command": ""}
 
 
 @requirement("LSP-06")

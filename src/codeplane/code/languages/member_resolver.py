@@ -82,6 +82,10 @@ class MemberResolver(ABC):
         """Return what an import brings; None if the general rules for imports decide."""
         return None
 
+    def module_files(self, path: str, definition: Definition) -> tuple[str, ...]:
+        """Return the files that hold the module which a definition only declares, as `mod name;` does."""
+        return ()
+
     def visibility_start(self, path: str, at: int, length: int) -> int:
         """Return where the name that is bound at a place begins to be known in its scope."""
         return 0

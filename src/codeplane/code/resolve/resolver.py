@@ -112,6 +112,11 @@ class Resolver(StatementValues):
         typed = self._members_of(facts)
         return typed is None or typed.may_reach(path, definition)
 
+    def module_files(self, path: str, facts: Facts, definition: Definition) -> tuple[str, ...]:
+        """Return the files that hold the module which a definition only declares."""
+        typed = self._members_of(facts)
+        return typed.module_files(path, definition) if typed is not None else ()
+
     def pasting_macro(self, path: str, name: str, places: Sequence[tuple[str, int]]) -> tuple[str, int] | None:
         """Return where a macro of the language of a file makes a name from parts, or other names from it."""
         facts = self._world.facts(path)

@@ -138,11 +138,7 @@ class ReferenceStream:
 
     def _wanted(self, path: str, facts: Facts, name: NameAt) -> list[Bound]:
         bounds = list(name.bounds)
-        own = name.meaning.own
-        index = facts.imported_at.get(name.token.start)
-        if own is None and index is not None:
-            import_ = facts.imports[index]
-            own = Bound(path, import_.scope, import_.local)
+        own = self._lookup.own_binding(path, name)
         if not bounds and own is not None and own.file == path:
             # An import of something that is not here is at least a name of this file.
             self._only_file = True

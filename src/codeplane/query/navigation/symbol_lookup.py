@@ -86,10 +86,21 @@ class SymbolLookup:
         if name.definition is not None:
             (bound,) = name.bounds
             for definition in self._implementations(bound, name.definition):
-                yield self.definition_place(bound.file, definition, name.tier, detail=detail)
+                yield from self._definition_places(bound.file, definition, name.tier, detail=detail)
             return
         for entity in self._chosen(name):
             yield from self.entity_places(entity, name.tier, detail=detail, side=name.meaning.side)
+
+    def _definition_places(
+        self, path: str, definition: Definition, tier: Tier, *, detail: bool
+    ) -> Iterator[SymbolPlace]:
+        """Yield where something is defined: of a module that is only declared, its file."""
+        facts = self.world.facts(path)
+        files = self.resolver.module_files(path, facts, definition) if facts is not None else ()
+        for file in files:
+            yield from self._module_places(Module(file), tier)
+        if not files:
+            yield self.definition_place(path, definition, tier, detail=detail)
 
     def _implementations(self, bound: Bound, of: Definition) -> list[Definition]:
         """Return what implements the declaration of an overloaded function; of anything else the definition itself."""
@@ -103,11 +114,20 @@ class SymbolLookup:
 
     def declaration_places(self, path: str, name: NameAt) -> Iterator[SymbolPlace]:
         """Yield where the name is brought into its own file, for one that comes from another."""
-        own = name.meaning.own
+        own = self.own_binding(path, name)
         facts = self.world.facts(path)
         if own is None or facts is None or own.file != path:
             return
         yield from self._bindings(own, facts, "PROVEN")
+
+    def own_binding(self, path: str, name: NameAt) -> Bound | None:
+        """Return what brings a name into its own file: for a name in an import, what that binds."""
+        facts = self.world.facts(path)
+        index = facts.imported_at.get(name.token.start) if facts is not None else None
+        if name.meaning.own is not None or facts is None or index is None:
+            return name.meaning.own
+        import_ = facts.imports[index]
+        return Bound(path, import_.scope, import_.local)
 
     def entity_places(
         self, entity: Entity, tier: Tier, *, detail: bool = False, side: Side = ""
@@ -126,7 +146,7 @@ class SymbolLookup:
             text = self.world.text(of.file)
             defined = [each for each in defined if side_of(facts, text, each) in ("", side)] or defined
         for definition in defined:
-            yield self.definition_place(of.file, definition, tier, detail=detail)
+            yield from self._definition_places(of.file, definition, tier, detail=detail)
         if not defined:
             yield from self._bindings(of, facts, tier)
 

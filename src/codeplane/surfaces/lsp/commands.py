@@ -10,7 +10,8 @@ from codeplane.surfaces.lsp.progress import WorkProgress
 
 _DELETE, _MOVE, _RENAME = "codeplane.delete", "codeplane.move", "codeplane.rename"
 _UNDO, _TESTS = "codeplane.undo", "codeplane.runImpactedTests"
-COMMANDS = (_DELETE, _MOVE, _RENAME, _UNDO, _TESTS)
+RUN_TESTS = "codeplane.runTests"
+COMMANDS = (_DELETE, _MOVE, _RENAME, _UNDO, _TESTS, RUN_TESTS)
 _INFO = 3
 _MAX_SHOWN = 2000
 
@@ -26,7 +27,8 @@ class Commands:
             _MOVE: self._move,
             _RENAME: self._rename,
             _UNDO: self._undo,
-            _TESTS: self._run_tests,
+            _TESTS: self._run_impacted_tests,
+            RUN_TESTS: self._run_named_tests,
         }
 
     async def actions(self, params: JsonObject) -> JsonValue:
@@ -77,9 +79,17 @@ class Commands:
     async def _undo(self, arguments: list[str], token: JsonValue) -> JsonObject:
         return await self._editor.plane.call("undo", {"mutation_id": arguments[0] if arguments else ""})
 
-    async def _run_tests(self, arguments: list[str], token: JsonValue) -> JsonObject:
+    async def _run_impacted_tests(self, arguments: list[str], token: JsonValue) -> JsonObject:
+        return await self._run_tests({"impacted": True}, token)
+
+    async def _run_named_tests(self, arguments: list[str], token: JsonValue) -> JsonObject:
+        if not arguments:
+            raise RpcError(INVALID_PARAMS, "the arguments have to be the tests to run")
+        return await self._run_tests({"targets": arguments}, token)
+
+    async def _run_tests(self, asked: JsonObject, token: JsonValue) -> JsonObject:
         async with WorkProgress(self._editor, token, "Running tests") as progress:
-            result = await self._editor.plane.call("test.run", {"impacted": True}, on_progress=progress.report)
+            result = await self._editor.plane.call("test.run", asked, on_progress=progress.report)
         self._diagnostics.look_at_all()
         return result
 

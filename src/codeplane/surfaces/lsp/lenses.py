@@ -1,13 +1,14 @@
-"""How often definitions are referred to, above each of them."""
+"""How often definitions are referred to, and which tests reach them, above each of them."""
 
 from codeplane.kernel.errors import NotFound
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.json_rpc.message import INVALID_PARAMS, RpcError
+from codeplane.surfaces.lsp.commands import RUN_TESTS
 from codeplane.surfaces.lsp.editor import Editor, range_of
 from codeplane.surfaces.lsp.folders import FilePlace
 
 _SHOWN = frozenset({"class", "function", "method", "interface", "struct", "trait", "enum", "constructor"})
-_MAX_LENSES = 500
+_MAX_LENSES = 1_000
 _MAX_COUNTED = 2_000
 _SURE = ("PROVEN", "STRONG")
 
@@ -19,7 +20,7 @@ class Lenses:
         self._editor = editor
 
     async def lenses(self, params: JsonObject) -> JsonValue:
-        """Return a lens without a count for each definition of a file."""
+        """Return two lenses without a count for each definition of a file."""
         place = self._editor.place(params)
         if place is None:
             return []
@@ -34,15 +35,20 @@ class Lenses:
             if entry["kind"] in _SHOWN and len(found) < _MAX_LENSES:
                 data: JsonObject = {"workspace": place.workspace, "path": place.path, "span": entry["name_span"]}
                 found.append({"range": range_of(entry["name_span"]), "data": data})
+                if not place.workspace:
+                    of_tests: JsonObject = {**data, "span": entry["span"], "tests": True}
+                    found.append({"range": range_of(entry["name_span"]), "data": of_tests})
         return found
 
     async def resolve(self, lens: JsonObject) -> JsonValue:
-        """Return a lens with the number of its references, by certainty."""
+        """Return a lens with the number of its references, by certainty, or of the tests that reach it."""
         data = lens.get("data")
         span = data.get("span") if isinstance(data, dict) else None
         if not isinstance(data, dict) or not isinstance(span, dict):
             raise RpcError(INVALID_PARAMS, "the lens has lost its data")
         place = FilePlace(workspace=str(data.get("workspace", "")), path=str(data.get("path", "")))
+        if data.get("tests") is True:
+            return {**lens, "command": await self._tests(place, span)}
         arguments = {"line": span.get("line"), "column": span.get("column"), "declaration": False}
         sure = possible = 0
         more = ""
@@ -59,3 +65,19 @@ class Lenses:
         noun = "reference" if sure == 1 and not more else "references"
         title = f"{sure}{more} {noun}" + (f", {possible}{more} possible" if possible else "")
         return {**lens, "command": {"title": title, "command": ""}}
+
+    async def _tests(self, place: FilePlace, span: JsonObject) -> JsonObject:
+        """Return the command that runs the tests which reach a definition: the nearest, where they are many."""
+        arguments = {"path": place.path, "line": span.get("line"), "end_line": span.get("end_line")}
+        try:
+            found = await self._editor.plane.call("test.reaching", arguments)
+        except NotFound:
+            # What was never saved is in no index.
+            return {"title": "no test reaches it", "command": ""}
+        listed, total = found["targets"], found["total"]
+        targets = [each["target_id"] for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+        if not targets:
+            return {"title": "no test reaches it", "command": ""}
+        nearest = f", {len(targets)} of them near" if len(targets) != total else ""
+        title = f"{total} test targets reach it{nearest}" if total != 1 else "1 test target reaches it"
+        return {"title": title, "command": RUN_TESTS, "arguments": targets}

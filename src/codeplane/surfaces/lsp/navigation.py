@@ -71,8 +71,12 @@ class Navigation:
         if answer is None or place is None:
             return None
         declared = _items(answer, "declarations") if of == "declaration" else []
-        listed = declared or _items(answer, "definitions")
-        if not listed:
+        defined = _items(answer, "definitions")
+        listed = declared or defined
+        if not listed and answer.get("outside"):
+            # What is not here can be shown where it is brought in.
+            listed = _items(answer, "declarations")
+        if not defined:
             await self._tell_unknown(answer, of)
         return [self._editor.location(place.workspace, symbol) for symbol in listed]
 

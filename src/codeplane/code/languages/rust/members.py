@@ -15,7 +15,7 @@ from codeplane.code.languages.rust.syntax import Node, around, field, parameters
 from codeplane.code.languages.rust.tokens import Tokens
 from codeplane.code.languages.rust.types import RustTypes
 from codeplane.code.languages.rust.uses import use_tree
-from codeplane.code.model import Facts, Import
+from codeplane.code.model import Definition, Facts, Import
 
 _PATH = re.compile(rb"(?:\w+::)*\Z")
 _FAR = 200
@@ -49,6 +49,13 @@ class RustMembers(MemberResolver):
         # What a macro of the repository writes may bring what is missing.
         expanded = self._expansions.beside_calls(path, offset)
         return self._join_meanings(expanded) if expanded is not None and expanded.certain else found
+
+    def module_files(self, path: str, definition: Definition) -> tuple[str, ...]:
+        """Return the files of `mod name;`."""
+        if definition.kind != "module" or definition.body_after >= 0:
+            return ()
+        declared = self._names.declared_modules(path, definition.name_at, definition.name)
+        return tuple(module.path for module in declared if module.path != path)
 
     def _as_written(self, path: str, offset: int, name: str) -> Meaning | None:
         node = self._view.node(path, offset, offset + len(name.encode()))

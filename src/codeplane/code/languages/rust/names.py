@@ -113,7 +113,7 @@ class RustNames:
         found: list[Mod] = []
         for _, definition in self._view.definitions(thing):
             if definition.kind == "module":
-                found += self._declared_modules(thing.file, definition.name_at, definition.name)
+                found += self.declared_modules(thing.file, definition.name_at, definition.name)
         return tuple(dict.fromkeys(found))
 
     def roots(self, path: str) -> tuple[Mod, ...]:
@@ -268,7 +268,8 @@ class RustNames:
         contents = self._contents_of(module)
         return contents is not None and any(item.kind == "mod_item" for item in contents.items.get(name, ()))
 
-    def _declared_modules(self, path: str, at: int, name: str) -> Iterable[Mod]:
+    def declared_modules(self, path: str, at: int, name: str) -> Iterable[Mod]:
+        """Yield the modules that `mod name;` or `mod name { … }` at a place may stand for."""
         node = self._view.node(path, at, at + len(name.encode()))
         item = node.parent if node is not None else None
         if item is None or item.type != "mod_item":
