@@ -40,6 +40,30 @@ const source = new protocol.CancellationTokenSource();
 const hover = connection.sendRequest(protocol.HoverRequest.type, place, source.token);
 source.cancel();
 answers.cancelled = await hover.then(() => "answered", (error) => error.code);
+const unused = { textDocument: { uri: pathToFileURL(`${root}/unused.py`).href } };
+const name = { line: 0, character: 5 };
+const actions = await connection.sendRequest(protocol.CodeActionRequest.type, {
+  ...unused,
+  range: { start: name, end: name },
+  context: { diagnostics: [] },
+});
+const run = async (command, ...more) => {
+  const known = actions.find((action) => action.command.command === command)?.command;
+  const given = [...(known?.arguments ?? []), ...more];
+  const result = await connection.sendRequest(protocol.ExecuteCommandRequest.type, { command, arguments: given });
+  return result.status ?? result.state;
+};
+answers.actions = [await run("codeplane.move", "helpers.py")];
+answers.moved = readFileSync(`${root}/helpers.py`, "utf8");
+answers.actions.push(await run("codeplane.undo"));
+answers.actions.push(await run("codeplane.rename", "lonely"), await run("codeplane.undo"));
+answers.actions.push(await run("codeplane.delete"), await run("codeplane.undo"));
+answers.actions.push(await run("codeplane.runImpactedTests").catch((error) => error.message));
+const shop = { textDocument: { uri: pathToFileURL(`${root}/shop.py`).href } };
+const lenses = await connection.sendRequest(protocol.CodeLensRequest.type, shop);
+const resolved = await Promise.all(lenses.map((lens) => connection.sendRequest(protocol.CodeLensResolveRequest.type, lens)));
+answers.lenses = resolved.map((lens) => lens.command.title);
+answers.actions.push(await run("codeplane.runTests", ...resolved.at(-1).command.arguments));
 await connection.sendRequest(protocol.ShutdownRequest.type);
 await connection.sendNotification(protocol.ExitNotification.type);
 answers.exit = await new Promise((resolve) => server.on("exit", resolve));

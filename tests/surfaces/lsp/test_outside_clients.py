@@ -11,10 +11,9 @@ from typing import cast
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from tests.clients.node import NODE
 from tests.harness import CPL, Server, make_repo, start
 from tests.interaction.requirements import requirement
-from tests.testing.node import installed
+from tests.surfaces.lsp.npm_clients import PATIENCE_SEC, run_client
 
 pytestmark = requirement("LSP-09")
 
@@ -24,8 +23,9 @@ FILES = {
     "shop.py": "class Cart:\n    pass\n",
     "main.py": "from shop import Cart\n\ncart = Cart()\n",
     "unused.py": "def alone():\n    pass\n",
+    "test_shop.py": "import shop\n\n\ndef test_cart():\n    assert shop.Cart()\n",
 }
-PATIENCE_SEC = 110
+USES = [("main.py", 0, 17), ("main.py", 2, 7), ("shop.py", 0, 6), ("test_shop.py", 4, 16)]
 
 
 @pytest.fixture(scope="module")
@@ -33,21 +33,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running = start(make_repo(tmp_path_factory.mktemp("outside") / "repo", FILES).resolve())
     yield running
     running.stop()
-
-
-def node(tmp_path: Path, script: str, *arguments: str) -> JsonObject:
-    try:
-        modules = installed(HERE / "npm")
-    except (subprocess.SubprocessError, OSError) as error:
-        pytest.skip(f"NOT TESTED: vscode-languageserver-protocol cannot be installed: {error}")
-    (tmp_path / "node_modules").symlink_to(modules)
-    copied = tmp_path / script
-    copied.write_text((HERE / script).read_text())
-    done = subprocess.run(
-        [NODE, copied, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_SEC
-    )
-    assert done.returncode == 0, done.stderr
-    return cast(JsonObject, json.loads(done.stdout))
 
 
 def starts(locations: object) -> list[tuple[str, int, int]]:
@@ -73,21 +58,26 @@ def test_neovim(server: Server, tmp_path: Path) -> None:
     )
     found = cast(JsonObject, json.loads(out.read_text()))
     assert starts(found["definition"]) == starts(found["moved"]) == [("shop.py", 0, 6)]
-    assert starts(found["references"]) == [("main.py", 0, 17), ("main.py", 2, 7), ("shop.py", 0, 6)]
+    assert starts(found["references"]) == USES
     assert "class Cart" in json.dumps(found["hover"])
 
 
 def test_the_implementation_of_the_protocol_itself(server: Server, tmp_path: Path) -> None:
-    found = node(tmp_path, "protocol_client.mjs", CPL, str(server.repo))
+    found = run_client(tmp_path, "protocol_client.mjs", CPL, str(server.repo))
     assert found["encoding"] == "utf-16" and found["exit"] == 0
     assert starts(found["definition"]) == [("shop.py", 0, 6)]
-    assert starts(found["partial"]) == [("main.py", 0, 17), ("main.py", 2, 7), ("shop.py", 0, 6)]
+    assert starts(found["partial"]) == USES
     assert found["last"] == [] and found["cancelled"] in (-32800, "answered")
     assert [symbol["name"] for symbol in cast(list[JsonObject], found["symbols"])] == ["cart"]
+    changed = ["applied", "undone"]
+    assert found["actions"] == [*changed, *changed, *changed, "completed", "completed"]
+    assert "def alone" in str(found["moved"]) and not (server.repo / "helpers.py").exists()
+    assert (server.repo / "unused.py").read_text() == FILES["unused.py"]
+    assert found["lenses"] == ["3 references", "1 test target reaches it"]
 
 
 def test_the_extension_of_vs_code_with_a_mock_of_its_api(server: Server, tmp_path: Path) -> None:
-    found = node(tmp_path, "extension_client.mjs", CPL, str(server.repo), str(EXTENSION / "codeplane.js"))
+    found = run_client(tmp_path, "extension_client.mjs", CPL, str(server.repo), str(EXTENSION / "codeplane.js"))
     assert "shop.py" in str(found["answer"]) and found["shown"] == 1
     assert (found["renamed"], found["undone"]) == ("applied", "undone") and found["changes"]
     assert found["approved"] == {"approved": True} and found["approvals"] == []

@@ -1,5 +1,7 @@
 """Questions to the person at the editor: whether a tool may run."""
 
+from collections.abc import Mapping
+
 from codeplane.kernel.actor import Answer, AskPerson
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.json import JsonObject
@@ -8,6 +10,7 @@ from codeplane.surfaces.json_rpc.peer import ConnectionGone, Peer
 from codeplane.surfaces.lsp.plane_calls import PlaneCalls
 
 _RISKS = {"low": "low", "medium": "medium", "high": "high", "high_shell": "high", "destructive": "destructive"}
+_MAX_SHOWN = 2000
 INBOX = "it waits in your inbox: cpl approvals, the dashboard or a device decides it"
 
 
@@ -26,6 +29,12 @@ def asker(peer: Peer, shown: JsonObject) -> AskPerson:
         return Answer.APPROVE if approved is True else Answer.REJECT if approved is False else None
 
     return ask
+
+
+def ask_about_call(peer: Peer, operation: str, arguments: Mapping[str, object]) -> AskPerson:
+    """Return how to ask the person at a client about a call that the client itself has made."""
+    shown: JsonObject = {name: str(value)[:_MAX_SHOWN] for name, value in arguments.items()}
+    return asker(peer, {"tool": operation, "parameters": shown})
 
 
 async def ask_about(peer: Peer, plane: PlaneCalls, action_id: str) -> str:

@@ -1,7 +1,7 @@
 """Calls of operations in the name of one client."""
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -16,9 +16,12 @@ from codeplane.kernel.operation import Request
 class PlaneCalls:
     """Calls operations and returns their results as JSON; errors are raised."""
 
-    def __init__(self, conveyor: Conveyor, caller: Caller) -> None:
+    def __init__(
+        self, conveyor: Conveyor, caller: Caller, ask_about: Callable[[str, Mapping[str, object]], AskPerson] | None
+    ) -> None:
         self._conveyor = conveyor
         self.caller = caller
+        self._ask_about = ask_about
 
     async def call(
         self,
@@ -28,11 +31,11 @@ class PlaneCalls:
         on_progress: ProgressSink | None = None,
         ask: AskPerson | None = None,
     ) -> JsonObject:
-        """Return the result of an operation; `ask` shows its caller's person a question."""
+        """Return the result of an operation; `ask` shows its caller's person a question, else the call is shown."""
         request = self._request(name, arguments)
-        caller = self.caller
-        if on_progress is not None or ask is not None:
-            caller = replace(caller, on_progress=on_progress, ask=ask or caller.ask)
+        if ask is None and self._ask_about is not None:
+            ask = self._ask_about(name, arguments)
+        caller = replace(self.caller, on_progress=on_progress, ask=ask)
         outcome = await self._conveyor.call(name, request, caller)
         if outcome.error is not None:
             raise outcome.error

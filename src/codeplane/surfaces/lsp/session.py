@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from codeplane import __version__
@@ -19,7 +20,7 @@ from codeplane.surfaces.json_rpc.message import (
 )
 from codeplane.surfaces.json_rpc.peer import Peer
 from codeplane.surfaces.json_rpc.socket import Connection
-from codeplane.surfaces.lsp.approvals import asker
+from codeplane.surfaces.lsp.approvals import ask_about_call
 from codeplane.surfaces.lsp.assistant import Assistant
 from codeplane.surfaces.lsp.client_features import ClientFeatures
 from codeplane.surfaces.lsp.commands import COMMANDS, Commands
@@ -117,11 +118,11 @@ class LspSession:
             client=features.name,
             token=self._connection.token,
             client_secret=self._connection.client_secret,
-            ask=asker(self._peer, {"tool": "", "parameters": {}}) if features.approves_tools else None,
         )
+        asks = features.approves_tools
         editor = Editor(
             peer=self._peer,
-            plane=PlaneCalls(self._conveyor, caller),
+            plane=PlaneCalls(self._conveyor, caller, partial(ask_about_call, self._peer) if asks else None),
             features=features,
             folders=Folders([Folder(root=self._root, workspace="")]),
         )
