@@ -230,6 +230,31 @@ async def test_an_index_that_is_not_ready_never_answers_with_nothing(tmp_path: P
         server.stop()
 
 
+async def test_the_person_sees_how_far_the_index_is(tmp_path: Path) -> None:
+    modules = {f"m{number}.py": f"def run_{number}():\n    return {number}\n\n\n" * 20 for number in range(1200)}
+    server = start(make_repo(tmp_path / "repo", {**FILES, **modules}).resolve())
+    try:
+        async with talking(server, capabilities={"window": {"workDoneProgress": True}}) as client:
+            created = await client.until_told("window/workDoneProgress/create")
+            await client.reply(created["id"], None)
+            token = cast(JsonObject, created["params"])["token"]
+            kinds: list[str] = []
+            while "end" not in kinds:
+                params = cast(JsonObject, (await client.until_told("$/progress"))["params"])
+                value = cast(JsonObject, params["value"])
+                assert params["token"] == token
+                kinds.append(str(value["kind"]))
+                assert kinds[-1] != "begin" or "reads the repository" in str(value["title"])
+                assert kinds[-1] != "report" or "answers are partial" in str(value["message"])
+            assert kinds[0] == "begin" and kinds.count("report") >= 1
+        # One that comes later has nothing to wait for.
+        async with talking(server, capabilities={"window": {"workDoneProgress": True}}) as client:
+            await client.ask("workspace/symbol", {"query": "run_7"})
+            assert not any(message.get("method") == "window/workDoneProgress/create" for message in client.told)
+    finally:
+        server.stop()
+
+
 def test_the_shim_imports_nothing_slow() -> None:
     modules = imported("lsp", "--help")
     assert "codeplane.surfaces.cli.lsp_shim" in modules

@@ -28,6 +28,7 @@ from codeplane.surfaces.lsp.diagnostics import Diagnostics
 from codeplane.surfaces.lsp.documents import Document
 from codeplane.surfaces.lsp.editor import REQUEST_FAILED, Editor, uri_of
 from codeplane.surfaces.lsp.folders import Folder, Folders
+from codeplane.surfaces.lsp.index_progress import IndexProgress
 from codeplane.surfaces.lsp.lenses import Lenses
 from codeplane.surfaces.lsp.navigation import Navigation
 from codeplane.surfaces.lsp.plane_calls import PlaneCalls
@@ -56,6 +57,7 @@ class LspSession:
         self._is_shut_down = False
         self._diagnostics: Diagnostics | None = None
         self._assistant: Assistant | None = None
+        self._index_progress: IndexProgress | None = None
 
     async def handle_request(self, request: Request) -> JsonValue:
         """Answer a request."""
@@ -85,6 +87,9 @@ class LspSession:
                 self._peer.cancel(request_id)
         elif editor is None:
             return
+        elif notification.method == "initialized":
+            if self._index_progress is not None:
+                self._index_progress.begin()
         elif notification.method == "textDocument/didOpen":
             await self._open(editor, params)
         elif notification.method == "textDocument/didChange":
@@ -107,6 +112,8 @@ class LspSession:
             await self._diagnostics.end()
         if self._assistant is not None:
             await self._assistant.end()
+        if self._index_progress is not None:
+            await self._index_progress.end()
 
     async def _initialize(self, params: JsonObject) -> JsonObject:
         if self._editor is not None:
@@ -131,6 +138,7 @@ class LspSession:
         self._diagnostics = diagnostics = Diagnostics(editor)
         commands = Commands(editor, diagnostics)
         self._assistant = assistant = Assistant(editor)
+        self._index_progress = IndexProgress(editor)
         self._methods = {
             "textDocument/foldingRange": structure.folding_ranges,
             "textDocument/selectionRange": structure.selection_ranges,
