@@ -13,6 +13,7 @@ import json
 import keyword
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -29,6 +30,8 @@ _KEPT_OPEN = 5
 _LOADING_SEC = 60
 _TIMES = 20
 _OWN = "codeplane"
+_IMPORTS = re.compile(r"\s*(?:import|export|from)\b")
+_ENDS = re.compile(r"(?:;|^)\s*$")
 _GRAMMARS = {".ts": "typescript", ".tsx": "tsx", ".go": "go", ".rs": "rust"}
 # What a server has to be asked for, so that it answers by what it has resolved and not by syntax alone.
 _SETTINGS: dict[str, dict[str, object]] = {"typescript-language-server": {"tsserver": {"useSyntaxServer": "never"}}}
@@ -222,13 +225,21 @@ def lines(places: frozenset[Place]) -> frozenset[tuple[str, int]]:
     return frozenset((path, line) for path, line, _ in places)
 
 
-def report(answered: dict[str, Answers], truth: str, places: Sequence[Place], *, verbose: bool) -> None:
+def is_import(root: Path, path: str, line: int) -> bool:
+    """Whether a line is one of an import."""
+    listed = (root / path).read_text(errors="replace").splitlines()
+    while line > 0 and not _IMPORTS.match(listed[line]) and not _ENDS.search(listed[line - 1]):
+        line -= 1
+    return line < len(listed) and _IMPORTS.match(listed[line]) is not None
+
+
+def report(root: Path, answered: dict[str, Answers], truth: str, places: Sequence[Place], *, verbose: bool) -> None:
     """Print the comparison."""
     print(f"load {os.getloadavg()[0]:.1f}; {len(places)} places; the truth is what {truth} says")
     reference = answered[truth]
     others = [name for name in answered if name != truth]
     for name, answers in answered.items():
-        right = wrong = known = missed = disputed = 0
+        right = wrong = known = missed = disputed = further = 0
         for place in places:
             expected, found = lines(inside(reference.definitions[place])), lines(inside(answers.definitions[place]))
             if not expected:
@@ -238,6 +249,10 @@ def report(answered: dict[str, Answers], truth: str, places: Sequence[Place], *,
                 missed += 1
             elif found & expected:
                 right += 1
+            elif all(path == place[0] and is_import(root, path, line) for path, line in expected):
+                # The first server has not found what is imported.
+                further += 1
+                known -= 1
             else:
                 peers = [answered[peer] for peer in others if peer != name]
                 votes = sum(bool(lines(inside(peer.definitions[place])) & found) for peer in peers)
@@ -258,8 +273,8 @@ def report(answered: dict[str, Answers], truth: str, places: Sequence[Place], *,
         all_refs = sum(len(found) for found in reference.references.values())
         print(
             f"{name:12} first {answers.first_sec:6.2f} s  answered {given}/{known}  right {right}/{given}"
-            f" (+{disputed} where another peer agrees)  p50 {percentile(answers.definition_sec, 0.5):.1f}"
-            f" p95 {percentile(answers.definition_sec, 0.95):.1f} ms"
+            f" (+{disputed} where another peer agrees; {further} lead further than an import, where theirs ends)"
+            f"  p50 {percentile(answers.definition_sec, 0.5):.1f} p95 {percentile(answers.definition_sec, 0.95):.1f} ms"
         )
         print(
             f"{'':12} references: {found_refs}/{all_refs} of theirs, {complete}/{len(reference.references)} sets whole,"
@@ -303,7 +318,7 @@ def main() -> None:
     finder.close()
     for name, command in commands.items():
         answered[name] = ask(name, command, root, places, defined, given.language)
-    report(answered, truth, places, verbose=given.verbose)
+    report(root, answered, truth, places, verbose=given.verbose)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,10 @@ PROGRAMS = {
     "type.py": "def «type»(x):\n    return x\n\n\ntype X = int\ny = <type>(3)\n",
     "of.js": "function «of»(x) { return [x]; }\nfor (const x of <of>(1)) { x; }\nfor (const y of [1]) { <of>(y); }\n",
     "of_again.js": "function «of»(x) { return [x]; }\n<of>(1);\nfor /* each */ (const x of <of>(2)) { x; }\n",
+    "of_rows.js": (
+        "function «of»(x) { return <of>(x); }\nconst xs = [\n  <of>(1),\n];\n"
+        "for (const { a, b } of <of>(2)) { a; }\nfor (const x // of, (\n  of xs) { x; }\n"
+    ),
     "of_only.js": "function «of»(x) { return [x]; }\n<of>(1);\n",
     "from.js": "import { x } from './x.js';\nfunction «from»(y) { return y; }\n<from>(x);\n",
     "get.js": "function «get»(x) { return x; }\nclass A { get b() { return <get>(1); } }\n",

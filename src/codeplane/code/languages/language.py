@@ -87,6 +87,8 @@ class Language:
     """Keywords at some places that are names at others."""
     keyword_leads: Mapping[str, re.Pattern[bytes]] = field(default_factory=dict)
     """What stands somewhere above such a word wherever it is a keyword: without it, the text need not be parsed."""
+    never_keyword_after: Mapping[str, re.Pattern[bytes]] = field(default_factory=dict)
+    """What stands right before such a word, without a comment between, only where it is a name."""
     reserved: ReservedWords | None = None
     """The words that cannot be names; None where names have no references, so that nothing is renamed."""
     source_repair: SourceRepair | None = None

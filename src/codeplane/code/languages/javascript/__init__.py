@@ -49,6 +49,8 @@ JAVASCRIPT = Language(
     soft_keywords=JAVASCRIPT_SOFT,
     # `for (… of …)`, where comments may stand between.
     keyword_leads={"of": re.compile(rb"\bfor\s*(?:await\s*)?[(/]")},
+    # What is declared stands before the keyword: a name, or a pattern that a bracket ends.
+    never_keyword_after={"of": re.compile(rb"(?:[=({,;:?&|+*<>!.\[-]|\b(?:return|yield|await|default|case))\s*\Z")},
     reserved=JAVASCRIPT_RESERVED,
     names=replace(_NAMES, untyped=True, outer_assignment="plain"),
     classes=_CLASSES,
