@@ -152,7 +152,7 @@ async def test_lenses_count_by_certainty(server: Server) -> None:
         assert titles[::2] == ["2 references", "1 reference", "1 reference, 1 possible"]
         assert titles[1::2] == ["1 test target reaches it"] * 3
         reaching = cast(JsonObject, cast(JsonObject, await client.ask("codeLens/resolve", lenses[1]))["command"])
-        assert reaching["arguments"] == ["test_shop.py"]
+        assert (reaching["command"], reaching["arguments"]) == ("codeplane.runTests", ["shop.py", 1, 6])
         alone: JsonObject = {"textDocument": {"uri": (server.repo / "unused.py").as_uri()}}
         _, lens = cast(list[JsonObject], await client.ask("textDocument/codeLens", alone))
         nothing = cast(JsonObject, cast(JsonObject, await client.ask("codeLens/resolve", lens))["command"])

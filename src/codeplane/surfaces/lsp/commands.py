@@ -28,7 +28,7 @@ class Commands:
             _RENAME: self._rename,
             _UNDO: self._undo,
             _TESTS: self._run_impacted_tests,
-            RUN_TESTS: self._run_named_tests,
+            RUN_TESTS: self._run_reaching_tests,
         }
 
     async def actions(self, params: JsonObject) -> JsonValue:
@@ -82,10 +82,18 @@ class Commands:
     async def _run_impacted_tests(self, arguments: list[str], token: JsonValue) -> JsonObject:
         return await self._run_tests({"impacted": True}, token)
 
-    async def _run_named_tests(self, arguments: list[str], token: JsonValue) -> JsonObject:
-        if not arguments:
-            raise RpcError(INVALID_PARAMS, "the arguments have to be the tests to run")
-        return await self._run_tests({"targets": arguments}, token)
+    async def _run_reaching_tests(self, arguments: list[str], token: JsonValue) -> JsonObject:
+        path, line, end_line = _exactly(arguments, "a path", "the first line", "the last line of a definition")
+        if not line.isdecimal() or not end_line.isdecimal():
+            raise RpcError(INVALID_PARAMS, "lines have to be numbers")
+        asked: JsonObject = {"path": path, "line": int(line), "end_line": int(end_line)}
+        listed = (await self._editor.plane.call("test.reaching", asked))["targets"]
+        targets: list[JsonValue] = [
+            each["target_id"] for each in (listed if isinstance(listed, list) else ()) if isinstance(each, dict)
+        ]
+        if not targets:
+            raise RpcError(INVALID_PARAMS, f"no test reaches {path}")
+        return await self._run_tests({"targets": targets}, token)
 
     async def _run_tests(self, asked: JsonObject, token: JsonValue) -> JsonObject:
         async with WorkProgress(self._editor, token, "Running tests") as progress:

@@ -1,6 +1,8 @@
 """How often definitions are referred to, and which tests reach them, above each of them."""
 
-from codeplane.kernel.errors import NotFound
+import asyncio
+
+from codeplane.kernel.errors import CodePlaneError, NotFound
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.json_rpc.message import INVALID_PARAMS, RpcError
 from codeplane.surfaces.lsp.commands import RUN_TESTS
@@ -10,6 +12,7 @@ from codeplane.surfaces.lsp.folders import FilePlace
 _SHOWN = frozenset({"class", "function", "method", "interface", "struct", "trait", "enum", "constructor"})
 _MAX_LENSES = 1_000
 _MAX_COUNTED = 2_000
+_MAX_FILES = 50
 _SURE = ("PROVEN", "STRONG")
 
 
@@ -18,12 +21,15 @@ class Lenses:
 
     def __init__(self, editor: Editor) -> None:
         self._editor = editor
+        self._reaching: dict[str, asyncio.Future[int]] = {}
 
     async def lenses(self, params: JsonObject) -> JsonValue:
         """Return two lenses without a count for each definition of a file."""
         place = self._editor.place(params)
         if place is None:
             return []
+        # A client that asks for lenses has changed the file, or looks at it for the first time.
+        self._reaching.pop(place.path, None)
         try:
             answer = await self._editor.ask("symbol.outline", place, {"detail": False}, of="codeLens")
         except NotFound:
@@ -68,16 +74,23 @@ class Lenses:
 
     async def _tests(self, place: FilePlace, span: JsonObject) -> JsonObject:
         """Return the command that runs the tests which reach a definition: the nearest, where they are many."""
-        arguments = {"path": place.path, "line": span.get("line"), "end_line": span.get("end_line")}
+        waiting = self._reaching.get(place.path)
+        if waiting is None:
+            if len(self._reaching) >= _MAX_FILES:
+                self._reaching.clear()
+            waiting = self._reaching[place.path] = asyncio.ensure_future(self._count_reaching(place.path))
+        # What one lens waits for, the others of its file wait for too: its client ends its own question alone.
+        total = await asyncio.shield(waiting)
+        if not total:
+            return {"title": "no test reaches it", "command": ""}
+        title = f"{total} test targets reach it" if total != 1 else "1 test target reaches it"
+        return {"title": title, "command": RUN_TESTS, "arguments": [place.path, span.get("line"), span.get("end_line")]}
+
+    async def _count_reaching(self, path: str) -> int:
         try:
-            found = await self._editor.plane.call("test.reaching", arguments)
-        except NotFound:
+            found = await self._editor.plane.call("test.reaching", {"path": path})
+        except CodePlaneError:
             # What was never saved is in no index.
-            return {"title": "no test reaches it", "command": ""}
-        listed, total = found["targets"], found["total"]
-        targets = [each["target_id"] for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
-        if not targets:
-            return {"title": "no test reaches it", "command": ""}
-        nearest = f", {len(targets)} of them near" if len(targets) != total else ""
-        title = f"{total} test targets reach it{nearest}" if total != 1 else "1 test target reaches it"
-        return {"title": title, "command": RUN_TESTS, "arguments": targets}
+            return 0
+        total = found["total"]
+        return total if isinstance(total, int) else 0
