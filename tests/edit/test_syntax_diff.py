@@ -2,8 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -46,9 +44,9 @@ VERSION_LINES = (
 
 
 @pytest.fixture(scope="module")
-def syntax(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SyntaxComparer]:
+def syntax() -> Iterator[SyntaxComparer]:
     parsers = ParserPool(processes=1)
-    yield SyntaxComparer(parsers=parsers, known=lambda path, digest: None, folder=tmp_path_factory.mktemp("home"))
+    yield SyntaxComparer(parsers=parsers)
     parsers.close()
 
 
@@ -105,26 +103,16 @@ def test_errors_are_told_when_they_are_new_and_only_then(syntax: SyntaxComparer)
 
 @requirement("EDT-07")
 def test_what_is_no_code_or_too_large_is_not_parsed_and_the_latter_is_said(
-    syntax: SyntaxComparer, tmp_path: Path
+    syntax: SyntaxComparer,
 ) -> None:
     assert compared(syntax, b"x", b"y", "notes.txt") == SyntaxDiff()
     assert compared(syntax, b"", b"\0", "a.py").errors == ()
     large = compared(syntax, BEFORE, BEFORE + b"x = 1\n" * 300_000)
     assert large.symbols == () and "too large" in large.errors[0]
-    nowhere = SyntaxComparer(parsers=ParserPool(processes=1), known=lambda path, digest: None, folder=tmp_path / "gone")
-    assert "not checked" in compared(nowhere, None, b"x = 1\n").errors[0]
-
-
-@requirement("EDT-07")
-def test_texts_are_held_in_one_file_that_is_empty_afterwards_and_made_again_when_it_is_gone(tmp_path: Path) -> None:
-    with closing(ParserPool(processes=1)) as parsers:
-        syntax = SyntaxComparer(parsers=parsers, known=lambda path, digest: None, folder=tmp_path)
-        for turn in range(3):
-            assert compared(syntax, None, b"def f%d():\n    pass\n" % turn).symbols == (f"+shop.py:f{turn}",)
-            (held,) = tmp_path.iterdir()
-            assert held.stat().st_size == 0
-            if turn == 1:
-                held.unlink()
+    ended = ParserPool(processes=1)
+    ended.close()
+    without_parsers = SyntaxComparer(parsers=ended)
+    assert "not checked" in compared(without_parsers, None, b"x = 1\n").errors[0]
 
 
 @requirement("EDT-07")

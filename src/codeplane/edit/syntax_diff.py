@@ -4,14 +4,13 @@ import asyncio
 import os
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
+from typing import Protocol
 
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
@@ -26,7 +25,6 @@ MAX_PARSED = 1024 * 1024
 _MAX_BYTES = 8 * 1024 * 1024
 _MAX_FACTS = 64 * 1024 * 1024
 _START = 200
-_TEXTS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +63,24 @@ class _Version:
     is_after: bool
 
 
+class KnownFacts(Protocol):
+    """The facts of the index."""
+
+    def facts(self, path: str, digest: str) -> Facts | None:
+        """Return the facts of a path and content digest when the index has them."""
+        ...
+
+    def expect(self, path: str, digest: str, packed: bytes) -> Facts:
+        """Unpack the facts that the index is about to have of a path."""
+        ...
+
+
 class SyntaxComparer:
     """Parse both versions of files in the worker processes and compare them."""
 
-    def __init__(self, *, parsers: ParserPool, known: Callable[[str, str], Facts | None], folder: Path) -> None:
-        """`known` returns the facts for a path and content digest when the index has them."""
+    def __init__(self, *, parsers: ParserPool, known: KnownFacts | None = None) -> None:
         self._parsers = parsers
         self._known = known
-        self._texts = _TextFile(folder / "parse-texts")
         # One at a time, so that callers share the warm process, and in a thread of its own, so that waiting callers
         # take no thread from those that write.
         self._turns = ThreadPoolExecutor(1, thread_name_prefix="codeplane-syntax")
@@ -86,8 +94,7 @@ class SyntaxComparer:
         if not versions:
             return SyntaxDiff(errors=_too_large_warning(too_large))
         try:
-            with self._texts.hold(version.text for version in versions) as content:
-                parsed = self._parse(versions, content)
+            parsed = self._parse(versions)
         except Exception as error:  # the call must be answered whatever fails here
             return SyntaxDiff(errors=(f"syntax was not checked: {error}",))
         symbols: list[str] = []
@@ -103,66 +110,48 @@ class SyntaxComparer:
                 errors.append(f"syntax error at {path_text(path)}:{line}")
         return SyntaxDiff(symbols=tuple(symbols), errors=(*errors, *_too_large_warning(too_large)), around=around)
 
-    def _parse(self, versions: list[_Version], content: Path) -> "dict[tuple[str, bool], _Parse]":
-        sources, offset = [], 0
-        for key, version in enumerate(versions):
-            sources.append(
-                Source(
-                    key=key,
-                    name=os.fsencode(version.path).decode("latin-1"),
-                    language=version.language.name,
-                    offset=offset,
-                    length=len(version.text),
-                )
+    def _parse(self, versions: list[_Version]) -> "dict[tuple[str, bool], _Parse]":
+        # With their texts: to write a file for the worker and to empty it takes longer than to parse a small edit.
+        sources = [
+            Source(
+                key=key,
+                name=os.fsencode(version.path).decode("latin-1"),
+                language=version.language.name,
+                offset=0,
+                length=len(version.text),
+                text=version.text,
             )
-            offset += len(version.text)
+            for key, version in enumerate(versions)
+        ]
         digests = [identity_of(version.text) for version in versions]
-        known = (self._known(version.path, digest) for version, digest in zip(versions, digests, strict=True))
-        known_facts = {key: facts for key, facts in enumerate(known) if facts}
+        known_facts: dict[int, Facts] = {}
+        for key, version in enumerate(versions):
+            if self._known is not None and (facts := self._known.facts(version.path, digests[key])):
+                known_facts[key] = facts
         parses = {key: _Parse(facts=facts, broken=bool(facts.errors)) for key, facts in known_facts.items()}
         unknown = [source for source in sources if source.key not in known_facts]
-        for key, parsed in self._run_parsers(content, unknown, check=False).items() if unknown else ():
-            parses[key] = _Parse(facts=_facts(parsed), broken=bool(parsed.problem))
-            if parsed.facts and versions[key].is_after:
-                self._parsers.keep(versions[key].path, digests[key], versions[key].language.name, parsed)
+        for key, parsed in self._run_parsers(unknown, check=False).items() if unknown else ():
+            version, digest = versions[key], digests[key]
+            if not parsed.facts:
+                parses[key] = _Parse(facts=None, broken=bool(parsed.problem))
+            elif self._known is None or not version.is_after:
+                parses[key] = _Parse(facts=_unpack(parsed.facts), broken=bool(parsed.problem))
+            else:
+                # What comes after this edit is what comes before the next one.
+                facts = self._known.expect(version.path, digest, parsed.facts)
+                parses[key] = _Parse(facts=facts, broken=bool(parsed.problem))
+                self._parsers.keep(version.path, digest, version.language.name, parsed)
         by_side = {(versions[key].path, versions[key].is_after): parse for key, parse in parses.items()}
         broken = [path for path, is_after in by_side if is_after and _is_broken_twice(by_side, path)]
         if again := [source for source in sources if versions[source.key].path in broken]:
-            for key, parsed in self._run_parsers(content, again, check=True).items():
+            for key, parsed in self._run_parsers(again, check=True).items():
                 side = (versions[key].path, versions[key].is_after)
                 by_side[side] = replace(by_side[side], errors=parsed.errors)
         return by_side
 
-    def _run_parsers(self, content: Path, sources: list[Source], *, check: bool) -> dict[int, ParseResult]:
-        batches = self._parsers.parse(content, sources, check=check)
+    def _run_parsers(self, sources: list[Source], *, check: bool) -> dict[int, ParseResult]:
+        batches = self._parsers.parse(None, sources, check=check)
         return {parsed.key: parsed for batch in batches for parsed in batch}
-
-
-class _TextFile:
-    """The file in which the workers find texts, kept open: making one takes longer than parsing a small edit."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor: int | None = None
-
-    @contextmanager
-    def hold(self, texts: Iterable[bytes]) -> Iterator[Path]:
-        """Hold the texts one after another while the block runs."""
-        descriptor = self._open_file()
-        try:
-            for text in texts:
-                _write(descriptor, text)
-            yield self._path
-        finally:
-            os.ftruncate(descriptor, 0)
-
-    def _open_file(self) -> int:
-        if self._descriptor is not None and not os.fstat(self._descriptor).st_nlink:
-            os.close(self._descriptor)
-            self._descriptor = None
-        if self._descriptor is None:
-            self._descriptor = os.open(self._path, _TEXTS, 0o600)
-        return self._descriptor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,6 +266,8 @@ def _touched_definitions(lines: _DefinitionLines, spans: Sequence[tuple[int, int
 def _directly_inside(definitions: Sequence[Definition]) -> list[list[Definition]]:
     """Return for each definition those directly inside it, in order."""
     inner: list[list[Definition]] = [[] for _ in definitions]
+    if len(definitions) < 2:
+        return inner
     order = sorted(range(len(definitions)), key=lambda at: (definitions[at].start, -definitions[at].end))
     outer: list[int] = []
     for at in order:
@@ -306,13 +297,5 @@ def _cover(definitions: Sequence[Definition], first: int, last: int) -> bool:
     return bool(definitions) and line > last
 
 
-def _facts(parsed: ParseResult) -> Facts | None:
-    if not parsed.facts:
-        return None
-    return unpack_facts(zlib.decompressobj().decompress(parsed.facts, _MAX_FACTS))
-
-
-def _write(descriptor: int, content: bytes) -> None:
-    view = memoryview(content)
-    while view:
-        view = view[os.write(descriptor, view) :]
+def _unpack(packed: bytes) -> Facts:
+    return unpack_facts(zlib.decompressobj().decompress(packed, _MAX_FACTS))

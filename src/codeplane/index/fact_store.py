@@ -40,6 +40,7 @@ _AT_ONCE, _PAUSE_SEC = 16, 0.02
 # What facts take in memory, with what is derived of them, to what they are packed.
 _UNPACKED = 8
 _MANY = 200
+_MAX_EXPECTED = 64 * 1024 * 1024
 _PROBLEMS = {"not parsed": "", "with syntax errors": SYNTAX_ERROR, "with definitions left out": LEFT_OUT}
 
 
@@ -237,6 +238,13 @@ class FactStore:
             self._unpacked.put(path, digest, facts, size=len(raw) * _UNPACKED)
         return facts
 
+    def expect(self, path: str, digest: str, packed: bytes) -> Facts:
+        """Unpack the facts that a file is about to have, and cache them for those who ask for them next."""
+        raw = zlib.decompressobj().decompress(packed, _MAX_EXPECTED)
+        facts = unpack_facts(raw)
+        self._unpacked.put(path, digest, facts, size=len(raw) * _UNPACKED)
+        return facts
+
     def warm(self, files: Iterable[tuple[str, str]], *, stop: Callable[[], bool]) -> None:
         """Unpack the facts of some files into the cache ahead of use, until it is nearly full.
 
@@ -357,15 +365,21 @@ class FactStore:
 
     @contextmanager
     def _read_transaction(self) -> Iterator[None]:
-        """Give several reads one transaction, and note damage."""
+        """Give several reads one transaction."""
+        with self._reading():
+            self._reader.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self._reader.in_transaction:
+                    self._reader.execute("COMMIT")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Hold the reader, and note damage."""
         with self._lock:
             try:
-                self._reader.execute("BEGIN")
-                try:
-                    yield
-                finally:
-                    if self._reader.in_transaction:
-                        self._reader.execute("COMMIT")
+                yield
             except sqlite3.ProgrammingError:
                 raise
             except sqlite3.DatabaseError as error:
@@ -374,7 +388,8 @@ class FactStore:
                 raise self._note_damage(str(error)) from error
 
     def _read(self, statement: str, values: Sequence[object] = ()) -> list[tuple]:  # type: ignore[type-arg]
-        with self._read_transaction():
+        # One statement is a transaction of its own: to begin and end one takes as long as most of them.
+        with self._reading():
             return self._reader.execute(statement, tuple(values)).fetchall()
 
     def _note_damage(self, why: str) -> StorageFailed:

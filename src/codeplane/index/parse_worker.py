@@ -6,6 +6,7 @@ import struct
 import sys
 import zlib
 from collections.abc import Sequence
+from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -30,13 +31,15 @@ SYNTAX_ERROR, LEFT_OUT = "syntax error", "definitions left out"
 
 
 class Source(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
-    """A file to parse, by its place in the content; `key` is the caller's, `name` the path's bytes as Latin-1."""
+    """A file to parse, by its place in the content or with its `text`; `key` is the caller's, `name` the path's bytes
+    as Latin-1."""
 
     key: int
     name: str
     language: str
     offset: int
     length: int
+    text: bytes | None = None
 
 
 class Batch(msgspec.Struct, frozen=True, array_like=True, kw_only=True):
@@ -152,19 +155,22 @@ def check_source(source: Source, text: bytes) -> ParseResult:
 
 def parse_batch(batch: Batch, vocabulary: Vocabulary) -> list[ParseResult]:
     """Parse a batch; empty if its content was replaced or truncated."""
-    try:
-        file = Path(batch.content).open("rb")  # noqa: SIM115
-    except OSError:
-        return []
-    with file:
-        results: list[ParseResult] = []
+    results: list[ParseResult] = []
+    with ExitStack() as opened:
+        content: BinaryIO | None = None
         for source in batch.sources:
-            # Not mapped: reading a map of a file truncated meanwhile kills the process, and the file is blamed.
-            text = os.pread(file.fileno(), source.length, source.offset)
+            text = source.text
+            if text is None:
+                try:
+                    content = content or opened.enter_context(Path(batch.content).open("rb"))
+                except OSError:
+                    return []
+                # Not mapped: reading a map of a file truncated meanwhile kills the process, and the file is blamed.
+                text = os.pread(content.fileno(), source.length, source.offset)
             if len(text) != source.length:
                 return []
             results.append(check_source(source, text) if batch.check else parse_source(source, text, vocabulary))
-        return results
+    return results
 
 
 def send(stream: BinaryIO, message: bytes) -> None:

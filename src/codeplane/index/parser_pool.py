@@ -55,14 +55,19 @@ class ParserPool:
         with self._lock:
             return self._kept.pop((path, digest, language), None)
 
-    def parse(self, content: Path, sources: Sequence[Source], *, check: bool = False) -> Iterator[list[ParseResult]]:
-        """Parse files, yielding batches in any order; `check` only tests whether they parse."""
+    def parse(
+        self, content: Path | None, sources: Sequence[Source], *, check: bool = False
+    ) -> Iterator[list[ParseResult]]:
+        """Parse files, yielding batches in any order; `check` only tests whether they parse.
+
+        Without `content` each source has its text.
+        """
         with contextlib.closing(self.begin(content, sources, check=check)) as parsing:
             yield from parsing
 
     def begin(
         self,
-        content: Path,
+        content: Path | None,
         sources: Sequence[Source],
         *,
         check: bool = False,
@@ -228,18 +233,19 @@ class ParserPool:
             self._workers.end(worker)
 
 
-def _batches(content: Path, sources: Sequence[Source], check: bool) -> Iterator[Batch]:
+def _batches(content: Path | None, sources: Sequence[Source], check: bool) -> Iterator[Batch]:
     """Group files into batches; very large files come last."""
     group: list[Source] = []
+    place = str(content) if content is not None else ""
     size = 0
     for source in sorted(sources, key=lambda source: (source.length > _BATCH_BYTES, -source.length, source.key)):
         if group and (size + source.length > _BATCH_BYTES or len(group) >= _BATCH_FILES):
-            yield Batch(content=str(content), sources=tuple(group), check=check)
+            yield Batch(content=place, sources=tuple(group), check=check)
             group, size = [], 0
         group.append(source)
         size += source.length
     if group:
-        yield Batch(content=str(content), sources=tuple(group), check=check)
+        yield Batch(content=place, sources=tuple(group), check=check)
 
 
 def _resident(pid: int) -> int:

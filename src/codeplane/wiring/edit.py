@@ -157,7 +157,7 @@ def build_edits(
     consequences = Consequences(
         root=root,
         knowledge=knowledge,
-        syntax=SyntaxComparer(parsers=parsers, known=knowledge.store.facts, folder=home),
+        syntax=SyntaxComparer(parsers=parsers, known=knowledge.store),
         impact=suite.impact,
         unlisted=scope.unlisted_paths,
     )
