@@ -59,14 +59,17 @@ class Fsync:
 
     def _sync_each(self, descriptors: Sequence[int]) -> dict[int, OSError]:
         """Sync all descriptors and return the errors of those that failed; a disk reports a loss only once."""
-        left = list(descriptors)
+        same = _same_files(descriptors)
+        left = list(same)
         errors: dict[int, OSError] = {}
         while len(left) > _FEW:
             started = time.perf_counter_ns()
             errors |= _sync_all([left.pop()])
             if time.perf_counter_ns() - started >= _QUICK_NS:
-                return errors | self._sync_in_threads(left)
-        return errors | _sync_all(left)
+                errors |= self._sync_in_threads(left)
+                left = []
+        errors |= _sync_all(left)
+        return {descriptor: error for first, error in errors.items() for descriptor in same[first]}
 
     def _sync_in_threads(self, descriptors: Sequence[int]) -> dict[int, OSError]:
         # A share for each thread: handing over single descriptors costs more than most syncs.
@@ -83,6 +86,17 @@ def start_writeback(descriptor: int) -> None:
     if hasattr(os, "posix_fadvise"):
         with suppress(OSError):
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _same_files(descriptors: Sequence[int]) -> dict[int, list[int]]:
+    """The descriptors of each file by the first of them: transactions that run together share folders."""
+    firsts: dict[tuple[int, int], int] = {}
+    same: dict[int, list[int]] = {}
+    for descriptor in descriptors:
+        status = os.fstat(descriptor)
+        first = firsts.setdefault((status.st_dev, status.st_ino), descriptor)
+        same.setdefault(first, []).append(descriptor)
+    return same
 
 
 def _sync_all(descriptors: Sequence[int]) -> dict[int, OSError]:

@@ -128,6 +128,9 @@ class MutationStore:
         """Remove a mutation."""
         folder = self.folder_of(mutation_id)
         with self._lock:
+            # Nearly always there is none: it is asked before every new one is stored.
+            if not os.path.lexists(folder):
+                return
             if self._bytes is not None:
                 self._bytes -= _size(folder)
             self._remove(folder)
