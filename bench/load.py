@@ -1,9 +1,10 @@
 """Many MCP clients at once: calls a second, latency, errors and memory. `python -m bench.load`.
 
-Every client is a process of its own that searches, reads and edits over HTTP of 2025-11-25 with structured answers, one
-call after another. The same clients then call the MCP SDK's own server in the same run: with the same calls, which it
-answers with what was answered before and no work at all, so that as many bytes go both ways; and with a tool that adds
-one to a number. All servers are processes of their own, so CPU seconds are theirs alone. The clients share the machine.
+Every client is a process of its own that searches, reads and edits with structured answers (over stdio: with text), one
+call after another, over HTTP of 2025-11-25 or the way that is chosen. Clients over HTTP then call the MCP SDK's own
+server in the same run: with the same calls, which it answers with what was answered before and no work at all, so that
+as many bytes go both ways; and with a tool that adds one to a number. All servers are processes of their own, so CPU
+seconds are theirs alone. The clients share the machine.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from bench.subjects.served import serving
 SHARE_AIM, READS_AIM, EDITS_AIM, TAIL_AIM = 0.5, 300, 60, 10
 _SAMPLES = 10
 _QUESTIONS = 40
+WAYS = ("http-legacy", "http-modern", "stdio-legacy", "stdio-modern")
 Calls = dict[str, list[dict[str, object]]]
 
 
@@ -52,9 +54,11 @@ class Load:
         return (len(self.taken[kind]) if kind else self.calls) / self.seconds
 
 
-def run(port: int, process: int, calls: Calls, *, clients: int, seconds: float) -> Load:
+def run(port: int, process: int, calls: Calls, *, clients: int, seconds: float, way: str = "http-legacy") -> Load:
     """Let the clients call the server at a port for a time."""
-    plans = [{"client": client, "port": port, "seconds": seconds, "calls": calls} for client in range(clients)]
+    plans = [
+        {"client": client, "port": port, "seconds": seconds, "calls": calls, "way": way} for client in range(clients)
+    ]
     with _started(plans) as workers:
         before, began = cpu(process), time.monotonic()
         for worker in workers:
@@ -195,6 +199,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0, help="how long each server is called")
     parser.add_argument("--corpus", type=Path, help="a tree to copy; 1,000 generated files without it")
     parser.add_argument("--mix", default="search=5,read=5,write=2", help="how often each kind is called")
+    parser.add_argument("--way", choices=WAYS, default=WAYS[0], help="how the clients call; the bare server by HTTP")
     options = parser.parse_args()
     weights = {name: int(weight) for name, weight in (part.split("=") for part in options.mix.split(","))}
     with tempfile.TemporaryDirectory(prefix="codeplane-bench-") as name:
@@ -210,7 +215,9 @@ def main() -> None:
         answers = folder / "answers.json"
         with serving(root, "limits.max_mutations=1000000000", "sessions.max_open=1000") as served:
             served.wait(query="make_reader", mode="definitions")
-            ours = run(served.port, served.process, calls, clients=options.clients, seconds=options.seconds)
+            ours = run(
+                served.port, served.process, calls, clients=options.clients, seconds=options.seconds, way=options.way
+            )
         answers.write_text(json.dumps(results(calls, ours)))
         with _sdk_server(answers) as (port, process):
             bare = run(port, process, calls, clients=options.clients, seconds=options.seconds)

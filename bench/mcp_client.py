@@ -19,12 +19,17 @@ def tool_call(number: int, *, modern: bool) -> dict[str, object]:
     """A `tools/call` of the operation that does nothing."""
     params: dict[str, object] = {"name": "bench_read", "arguments": {"value": number}}
     if modern:
-        params["_meta"] = {
-            "io.modelcontextprotocol/protocolVersion": MODERN,
-            "io.modelcontextprotocol/clientInfo": _CLIENT,
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
+        params["_meta"] = modern_meta()
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def modern_meta() -> dict[str, object]:
+    """What every request of 2026-07-28 says of its client."""
+    return {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientInfo": _CLIENT,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
 
 
 def initialize() -> dict[str, object]:
