@@ -112,13 +112,7 @@ class RefactorResult(Result):
         """The tests to run afterwards, and what the plan would break."""
         assert self.preview is not None
         preview = self.preview
-        more = (
-            f" and {len(preview.affected_tests) - _SHOWN_TESTS} more"
-            if len(preview.affected_tests) > _SHOWN_TESTS
-            else ""
-        )
-        tests = [f"tests: {', '.join(preview.affected_tests[:_SHOWN_TESTS])}{more}"] if preview.affected_tests else []
-        return [*(f"WARNING: {warning}" for warning in preview.not_known), *tests]
+        return [*(f"WARNING: {warning}" for warning in preview.not_known), *_test_lines(preview.affected_tests)]
 
     def _choice_lines(self) -> list[str]:
         """What is not decided, and the calls that decide it."""
@@ -300,9 +294,13 @@ class RefactorResult(Result):
             lines.append(f"left alone, {plural(applied.not_applied, 'place')} not sure: {places}{more}")
         lines += [applied.doc_updates_left.text_after(changed=False)] if applied.doc_updates_left is not None else []
         lines += self._risks()
-        if applied.affected_tests:
-            lines.append(f"tests: {', '.join(applied.affected_tests[:20])}")
-        return lines
+        return [*lines, *_test_lines(applied.affected_tests)]
+
+
+def _test_lines(tests: Sequence[str]) -> list[str]:
+    """The first of the tests that a change affects, and how many more there are."""
+    more = f" and {len(tests) - _SHOWN_TESTS} more" if len(tests) > _SHOWN_TESTS else ""
+    return [f"tests: {', '.join(tests[:_SHOWN_TESTS])}{more}"] if tests else []
 
 
 def _by_file(edits: Sequence[EditInfo], *, numbers: bool = False) -> list[str]:

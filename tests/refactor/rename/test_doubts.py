@@ -61,3 +61,14 @@ def test_a_method_and_what_instances_have_instead_are_told_of(tmp_path: Path) ->
         assert "two_members" in kinds(found.plan("a.py:5:9", "fresh"))
     with repo(tmp_path / "plain", {"a.py": PAIR}) as found:
         assert "two_members" not in kinds(found.plan("a.py:2:9", "fresh"))
+
+
+@requirement("REF-02")
+def test_code_in_strings_that_calls_the_name_is_mentioned(tmp_path: Path) -> None:
+    made = 'fn main() {\n    let made = format!("|| join_parts({})", 1);\n    println!("join_parts of it");\n}\n'
+    files = {"src/lib.rs": "fn join_parts(a: u8) -> u8 { a }\npub fn f() -> u8 { join_parts(1) }\n", "build.rs": made}
+    with repo(tmp_path, files) as found:
+        draft = found.plan("src/lib.rs:1:4", "glue")
+        assert [(danger.kind, danger.path, danger.count) for danger in draft.dangers] == [("in_strings", "build.rs", 1)]
+        # A sentence that has the word is none.
+        assert "code with join_parts( are left alone" in draft.dangers[0].what

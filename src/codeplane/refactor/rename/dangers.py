@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from codeplane.code.entity import Bound
 from codeplane.code.languages.python.evidence import decorators, is_property
 from codeplane.code.languages.registry import LANGUAGES
-from codeplane.code.model import Definition
+from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.tier import SURE
 from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy, is_test
@@ -23,6 +23,7 @@ _MOST = 20
 _SAID = re.compile(rb"\b(interface|type|const|let|var|function|class|enum)\s+$")
 _SELF = re.compile(rb"\bself\s*\.\s*$")
 _SET = re.compile(rb"[ \t]*(?::[^=\n]+)?=(?!=)")
+_QUOTE = re.compile(rb"[A-Za-z]{0,3}#*[\"'`]")
 _HARMLESS = re.compile(
     rb"^\s*@(?:[\w.]+\.)?(?:property|staticmethod|classmethod|overload|override|abstractmethod|cached_property|wraps|"
     rb"cache|lru_cache|contextmanager|asynccontextmanager|final|dataclass|setter|getter|deleter|deprecated)\b"
@@ -122,6 +123,7 @@ def _type_and_value_dangers(context: RenameContext) -> Iterator[Danger]:
 def _in_strings(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Danger]:
     done = {(edit.path, edit.start) for edit in edits}
     first: tuple[str, int] | None = None
+    written: list[tuple[str, int]] = []
     count = beside = 0
     for path, facts in context.files(context.name):
         text = context.world.text(path)
@@ -132,6 +134,8 @@ def _in_strings(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Dange
             if quotes[0] == quotes[1] and quotes[0] in (b'"', b"'", b"`"):
                 count += 1
                 first = first or (path, at)
+            elif text[at + context.length : at + context.length + 1] == b"(" and _is_string(facts, text, at):
+                written.append((path, at))
             elif LANGUAGES[facts.language].embedded:
                 beside += 1
         if beside:
@@ -141,6 +145,16 @@ def _in_strings(context: RenameContext, edits: Sequence[Edit]) -> Iterator[Dange
     if first is not None:
         what = f"strings that are {context.name!r} and nothing else are left alone"
         yield Danger(kind="in_strings", what=what, path=first[0], offset=first[1], count=count)
+    if written:
+        path, at = written[0]
+        what = f"strings that have code with {context.name}( are left alone"
+        yield Danger(kind="in_strings", what=what, path=path, offset=at, count=len(written))
+
+
+def _is_string(facts: Facts, text: bytes, at: int) -> bool:
+    """Whether a place is in a string of a program; strings of several lines are documents or templates."""
+    start, end = facts.text_span(at)
+    return _QUOTE.match(text, start) is not None and b"\n" not in text[start:end]
 
 
 def _stars(context: RenameContext) -> Iterator[Danger]:
