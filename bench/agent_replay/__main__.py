@@ -111,7 +111,8 @@ def _play(task: Task, served: Served) -> tuple[Played, dict[str, list[tuple[str,
 def loop_sessions(options: argparse.Namespace) -> None:
     """Have a coding client do all tasks of some commits, a session each, and print what that took."""
     # Clients are installed by npm when they are first asked for.
-    from bench.agent_replay.loop import CLIENTS, play_session, report_sessions, session_tasks
+    from bench.agent_replay.clients import CLIENTS
+    from bench.agent_replay.loop import play_session, report_sessions, session_tasks
 
     by_commit: dict[tuple[str, str], list[Task]] = defaultdict(list)
     for row in _rows(options.tasks):
