@@ -11,7 +11,7 @@ from codeplane.query.search.file_kinds import Kind, files_under_test, kind_of, k
 from codeplane.query.search.question import Question, parse_question, variants
 
 # A long report has more words than are needed to find its files.
-_MAX_WORDS = 50
+MAX_WORDS = 50
 _MAX_NAMES = 100
 _MAX_REASONS = 4
 _POOL = 200
@@ -204,8 +204,10 @@ def _support_files(
     return [(score, path) for path, score in scores.items()]
 
 
-def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -> Evidence:
-    """Weigh a question's words, names and mentions by this index."""
+def weigh(
+    full_text: FullText, question: Question, weights: Weights = WEIGHTS, *, max_words: int = MAX_WORDS
+) -> Evidence:
+    """Weigh a question's most telling words, its names and its mentions by this index."""
     total = full_text.count
     often = {
         word: min((question.prose.get(word, 0) + weights.code * question.code.get(word, 0)) ** 0.5, weights.most_often)
@@ -221,7 +223,7 @@ def weigh(full_text: FullText, question: Question, weights: Weights = WEIGHTS) -
     unseen = math.log(1 + (total + 0.5) / 0.5)
     telling = [word for word in often if word in rarity or (len(word) > 1 and not word.isdigit())]
     # A word that no text has may still be in a path or a name, as the last of them.
-    ordered = sorted(often, key=lambda word: (-often[word] * rarity.get(word, 0.0), word))[:_MAX_WORDS]
+    ordered = sorted(often, key=lambda word: (-often[word] * rarity.get(word, 0.0), word))[:max_words]
     words = {word: often[word] for word in ordered}
     forms = {
         form: max(weights.variant * words[word] for word in origins)

@@ -34,6 +34,8 @@ _LONG = 400
 # Of texts that nothing here answers two in three have less than this in their best file, of others one in twenty.
 _LEAST_FIT = 0.37
 _FURTHER = 0.8
+# A change has more words that tell something than a report.
+_MAX_WORDS = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +137,7 @@ class Evidence:
         task = self._task
         changed = f"\n```\n{task.changed_text}\n```" if task.changed_text.strip() else ""
         try:
-            evidence = weigh(self._text, parse_question(task.prose + changed))
+            evidence = weigh(self._text, parse_question(task.prose + changed), max_words=_MAX_WORDS)
         except InvalidArgument:
             # Nothing but signs and numbers.
             return {}
