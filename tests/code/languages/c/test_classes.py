@@ -248,3 +248,27 @@ def test_names_in_such_a_function_are_looked_for_in_its_namespace_first(tmp_path
 def test_a_header_of_definitions_with_qualified_names_is_read_as_cpp(tmp_path: Path) -> None:
     with written(tmp_path / "repo", SPACES) as repo:
         assert repo.uses("pool.h:1:76") == {"pool.h:1:76": "PROVEN", "pool-inl.h:2:33": "STRONG"}
+
+
+def test_bases_of_a_class_behind_its_namespace_are_looked_up_there(tmp_path: Path) -> None:
+    files = {
+        "lib.h": "namespace lib {\ntemplate <typename T> struct formatter { int wide; };\n}\n",
+        "app.cc": (
+            '#include "lib.h"\nstruct point { int x; };\n'
+            "template <> struct lib::formatter<point> : formatter<int> { int get(); };\n"
+        ),
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("lib.h:2:30") == {"lib.h:2:30": "PROVEN", "app.cc:3:25": "STRONG", "app.cc:3:44": "STRONG"}
+
+
+def test_members_of_the_library_behind_a_typedef_are_none_of_the_repository(tmp_path: Path) -> None:
+    files = {
+        "store.h": "class Store { public: void reserve(int n); };\n",
+        "fill.cc": (
+            "#include <vector>\ntemplate <typename T> void fill(T t, int n) {\n"
+            "  typedef ::std::vector<T> List;\n  List all;\n  all.reserve(n);\n  t.reserve(n);\n}\n"
+        ),
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("store.h:1:28") == {"store.h:1:28": "PROVEN", "fill.cc:6:5": "ANCHORED"}

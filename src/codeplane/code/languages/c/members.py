@@ -71,7 +71,7 @@ class Members:
         bodies = self._classes.of_type(read)
         if arrow and bodies and read.pointers == 0 and read == of:
             bodies = self._behind_operator(bodies)
-        if not bodies and (self._is_foreign(read) or (not arrow and is_standard(read))):
+        if not bodies and (self._is_foreign(read) or (not arrow and is_standard(self._types.resolve_alias(read)))):
             return OF_OUTSIDE
         found = self.of_bodies(bodies, name)
         return found if not in_error(access) or not found.entities else as_uncertain(found)

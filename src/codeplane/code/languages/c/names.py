@@ -33,6 +33,7 @@ _METHOD_MACROS = frozenset(
 _QUALIFIED = re.compile(rb"(?:\w+\s*::\s*)+\Z")
 _CONDITION = re.compile(rb"[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|include|pragma|error|line|undef)\b")
 _COMMENT = re.compile(rb"(?:[^\"'\n]|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')*?//")
+_PATH_PARTS = _LEAVES | {"template_type", "template_argument_list", "type_descriptor", "qualified_identifier"}
 _MAX_DEPTH = 60
 
 
@@ -346,11 +347,23 @@ class CNames(MemberResolver):
             elif around.kind == "enum" and rows:
                 return Meaning(entities=(Bound(path, scope, name),), certain=certain, how="name")
             elif around.kind == "namespace" or scope == 0:
-                for namespace in self._namespaces.search_order(path, facts, scope, offset):
+                of_class = self._namespaces_of_head(path, facts, offset)
+                for namespace in (*of_class, *self._namespaces.search_order(path, facts, scope, offset)):
                     if (found_there := self._in_space(path, namespace, name)) is not None:
                         return found_there if certain else as_uncertain(found_there)
             scope = around.parent
         return self._by_arguments(path, offset, name) or self._undeclared_meaning(path, facts, offset, name)
+
+    def _namespaces_of_head(self, path: str, facts: Facts, offset: int) -> list[str]:
+        """Return the namespaces of a class that is defined as `a::Name : Base` for the names of its bases."""
+        node = self._view.node(path, offset, offset + 1)
+        while node is not None and node.type in _PATH_PARTS:
+            node = node.parent
+        head = node.parent if node is not None and node.type == "base_class_clause" else None
+        name = head.child_by_field_name("name") if head is not None else None
+        scope = name.child_by_field_name("scope") if name is not None and name.type == "qualified_identifier" else None
+        space = self._namespaces.resolve_namespace(path, facts, [scope]) if scope is not None else None
+        return [space] if space else []
 
     def _by_arguments(self, path: str, offset: int, name: str) -> Meaning | None:
         """Return the function that a call finds in the namespaces of the classes of its arguments."""
