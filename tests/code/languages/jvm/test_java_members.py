@@ -219,3 +219,26 @@ def test_a_class_literal_and_what_is_made_from_texts_tell_methods_apart(tmp_path
         assert repo.uses("Base.get")["Use.java:3:21"] == "STRONG"
         assert repo.uses("Base.add")["Use.java:4:52"] == "STRONG"
         assert sorted(repo.uses("Base.contains").values()) == ["ANCHORED", "PROVEN", "STRONG"]
+
+
+def test_fields_from_outside_may_hold_what_their_type_is_made_of(tmp_path: Path) -> None:
+    files = {
+        "A.java": (
+            "package a;\n"
+            "import lib.Base;\n"
+            "class Status { int kind; }\n"
+            "class A extends Base<Status> {\n"
+            "  void f(lib.Box<Status> box, lib.Plain plain) {\n"
+            "    int a = this.item.kind + new A().item.kind;\n"
+            "    var held = box.held; a = held.kind + plain.held.kind;\n"
+            "  }\n"
+            "}\n"
+        )
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("A.java:3:20") == {
+            "A.java:3:20": "PROVEN",
+            "A.java:6:23": "ANCHORED",
+            "A.java:6:43": "ANCHORED",
+            "A.java:7:35": "ANCHORED",
+        }

@@ -6,7 +6,7 @@ from functools import partial
 import tree_sitter
 
 from codeplane.code.entity import Bound, Entity, Outside
-from codeplane.code.languages.declared_type import Type, substitute
+from codeplane.code.languages.declared_type import Type, is_foreign, substitute
 from codeplane.code.languages.depth_limit import DepthLimit
 from codeplane.code.languages.jvm.java_library import METHODS, OBJECT_METHODS
 from codeplane.code.languages.member_resolver import CodeView
@@ -284,6 +284,10 @@ class JavaClasses:
             found.append(ancestor)
             waiting += (above for above in self.supers_of(ancestor) if above is not None)
         return found
+
+    def holds_own_types(self, of: Type) -> bool:
+        """Whether members from outside may give what is of the repository, as their type is made of it."""
+        return any(isinstance(above.of, Outside) and not is_foreign(above) for above in self.ancestors(of))
 
     def is_whole(self, of: Type) -> bool:
         """Whether everything that a type builds on is known by name."""

@@ -97,9 +97,13 @@ class JavaTypes(JavaVariables):
         owner = self.receiver(path, node.child_by_field_name("object"))
         if owner is None:
             return None
-        if owner.dims or isinstance(owner.of, Outside):
+        if owner.dims:
+            return Type(Outside("of an array"))
+        found = self.field(owner, text(field)) if isinstance(owner.of, Bound) else None
+        if (found is None or found.outside) and self._classes.holds_own_types(owner):
+            return None
+        if found is None:
             return Type(Outside("of an outside type"))
-        found = self.field(owner, text(field))
         return self.of_found(path, found, -1)
 
     def receiver(self, path: str, node: Node | None) -> Type | None:

@@ -146,6 +146,15 @@ def result(of: str, count: int, function: str) -> tuple[str, int] | None:
     return ("", 0) if function in _ONE else None
 
 
+def property_of(of: str, count: int, name: str) -> tuple[str, tuple[int, ...]] | None:
+    """Return what a property holds: a container ("" for none) of some of the type arguments."""
+    if of in MAPS and count == 2:
+        return {"keys": ("Set", (0,)), "values": ("Collection", (1,)), "entries": ("Set", (0, 1))}.get(name)
+    if of in ENTRIES and count == 2:
+        return {"key": ("", (0,)), "first": ("", (0,)), "value": ("", (1,)), "second": ("", (1,))}.get(name)
+    return ("", (0,)) if of == "IndexedValue" and count == 1 and name == "value" else None
+
+
 def is_mapping(function: str) -> bool:
     """Whether a function gives a list of what a lambda makes of each item."""
     return function in _MAPPED

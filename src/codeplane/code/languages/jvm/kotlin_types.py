@@ -6,10 +6,8 @@ from codeplane.code.languages.jvm.java_classes import Node, text
 from codeplane.code.languages.jvm.java_lookup import plain_name
 from codeplane.code.languages.jvm.kotlin_classes import child_of
 from codeplane.code.languages.jvm.kotlin_lambdas import KotlinLambdas
-from codeplane.code.languages.jvm.kotlin_library import (
-    MAPS,
-)
-from codeplane.code.languages.jvm.kotlin_syntax import call_of_lambda, callee_name, ends_in_jump
+from codeplane.code.languages.jvm.kotlin_library import MAPS, property_of
+from codeplane.code.languages.jvm.kotlin_syntax import call_of_lambda, callee_name, ends_in_jump, split
 
 _STRING, _BOOLEAN = Type(Outside("String")), Type(Outside("Boolean"))
 _VALUES = {
@@ -47,8 +45,7 @@ class KotlinTypes(KotlinLambdas):
             case "super_expression":
                 return self._of_super(path, node)
             case "navigation_expression" | "directly_assignable_expression":
-                found = self.resolve_access(path, node, None)
-                return self.of_found(found) if found is not None and (found.certain or found.outside) else None
+                return self._of_access(path, node)
             case "call_expression":
                 return self.of_call(path, node)
             case "as_expression":
@@ -73,6 +70,25 @@ class KotlinTypes(KotlinLambdas):
                     return _BOOLEAN
                 return kinds[0] if kinds and all(is_foreign(type_) for type_ in kinds) else None
         return None
+
+    def _of_access(self, path: str, node: Node) -> Type | None:
+        found = self.resolve_access(path, node, None)
+        if found is None or not (found.certain or found.outside):
+            return None
+        owner = found.owner
+        if not found.bounds and owner is not None and isinstance(owner.of, Bound):
+            return self.of_found(found) if not self._classes.holds_own_types(owner) else None
+        if found.bounds or owner is None or not isinstance(owner.of, Outside):
+            return self.of_found(found)
+        held = property_of(plain_name(owner), len(owner.args), text(split(node)[1]))
+        if held is not None:
+            kind, places = held
+            args = tuple(owner.args[at] for at in places)
+            if kind == "Set" and len(args) > 1:
+                return Type(Outside("Set"), (Type(Outside("Entry"), args),))
+            return Type(Outside(kind), args) if kind else args[0]
+        # What it gives may be made of its type arguments.
+        return Type(Outside(f"a member of {plain_name(owner)}")) if is_foreign(owner) else None
 
     def _of_name(self, path: str, node: Node) -> Type | None:
         name = text(node)
