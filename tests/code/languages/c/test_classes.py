@@ -272,3 +272,24 @@ def test_members_of_the_library_behind_a_typedef_are_none_of_the_repository(tmp_
     }
     with written(tmp_path / "repo", files) as repo:
         assert repo.uses("store.h:1:28") == {"store.h:1:28": "PROVEN", "fill.cc:6:5": "ANCHORED"}
+
+
+def test_calls_of_objects_give_no_object_of_their_class(tmp_path: Path) -> None:
+    files = {
+        "status.h": (
+            "class Status { public: int kind; };\nclass Maker { public: Status operator()(int n); int kind; };\n"
+        ),
+        "use.cc": (
+            '#include "status.h"\n#include <functional>\n'
+            "int run(std::function<Status()> made, Maker maker, Status (*old)(int)) {\n"
+            "  return made().kind + maker(1).kind + old(2).kind;\n"
+            "}\n"
+        ),
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("status.h:1:28") == {
+            "status.h:1:28": "PROVEN",
+            "use.cc:4:17": "ANCHORED",
+            "use.cc:4:33": "ANCHORED",
+            "use.cc:4:47": "STRONG",
+        }

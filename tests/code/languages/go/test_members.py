@@ -92,3 +92,25 @@ def test_names_that_other_packages_cannot_reach_are_not_looked_for_there(tmp_pat
         assert repo.uses("tag/tag.go:tag") == {"tag/tag.go:3:6": "PROVEN", "tag/tag.go:5:25": "PROVEN"}
         assert repo.uses("Own.ID") == {"app/main.go:5:18": "PROVEN", "app/main.go:7:33": "STRONG"}
         assert repo.uses("Open.size") == {"tag/open.go:3:19": "PROVEN"}
+
+
+def test_what_generic_types_and_functions_from_outside_give_may_be_of_the_repository(tmp_path: Path) -> None:
+    files = {
+        "go.mod": "module example.com/box\n\ngo 1.21\n",
+        "box.go": (
+            "package box\n"
+            'import "example.org/lib"\n'
+            "type Status struct{ kind int }\n"
+            "type Inner struct{ lib.Box[Status] }\n"
+            "type Plain struct{ lib.Plain }\n"
+            "func run(i Inner, p Plain) int {\n"
+            "\treturn i.Held.kind + lib.Make[Status]().kind + p.Held.kind\n"
+            "}\n"
+        ),
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("box.go:3:21") == {
+            "box.go:3:21": "PROVEN",
+            "box.go:7:16": "ANCHORED",
+            "box.go:7:42": "ANCHORED",
+        }

@@ -26,6 +26,7 @@ _POINTERS = frozenset({"unique_ptr", "shared_ptr", "weak_ptr", "scoped_ptr", "op
 _LISTS = frozenset({"vector", "deque", "list", "array", "set", "multiset", "unordered_set", "span", "initializer_list",
                     "stack", "queue", "priority_queue", "forward_list"})  # fmt: skip
 _MAPS = frozenset({"map", "unordered_map", "multimap", "unordered_multimap"})
+_FUNCTIONS = frozenset({"function", "method", "prototype"})
 _MAX_ALIASES = 8
 _ELEMENTS = frozenset({"at", "front", "back", "top"})
 
@@ -149,7 +150,15 @@ class Types:
             bounds = self._names.bounds(path, function)
         if any(self._names.is_type(bound) for bound in bounds):
             return Type(path, function)
-        return self._of_names(bounds)
+        found = self._of_names(bounds)
+        if found is None or any(self._is_function(bound) for bound in bounds):
+            return found
+        # What is called is a value: a pointer to a function, or an object with an operator.
+        operators = self._names.member(found, "operator()", arrow=False) if found.pointers == 0 else ()
+        return self._of_names(operators) if operators else found if not is_standard(found) else None
+
+    def _is_function(self, bound: Bound) -> bool:
+        return any(definition.kind in _FUNCTIONS for _, definition in self._view.definitions(bound))
 
     def _smart_pointer_type(self, path: str, function: Node) -> Type | None:
         """Return what `std::make_unique<T>(…)` makes, as the pointer to it."""

@@ -262,7 +262,10 @@ class Expressions:
         packages = self._types.packages(path)
         if packages is None or packages.may_give_ours(called.outside, path, foreign=foreign):
             return None
-        return Type(path, call, outside=called.outside) if call.child_by_field_name("type_arguments") is None else None
+        function = call.child_by_field_name("function")
+        # `lib.Make[Type]()` reads like an index.
+        written = call.child_by_field_name("type_arguments") or (function and function.type == "index_expression")
+        return Type(path, call, outside=called.outside) if not written else None
 
     def _is_foreign(self, path: str, argument: Node) -> bool:
         """Whether an argument has a type from outside."""

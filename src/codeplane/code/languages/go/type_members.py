@@ -52,7 +52,7 @@ class TypeMembers:
         level: list[Type] = [of]
         seen: set[tuple[str, int]] = set()
         foreign: list[Outside] = []
-        unknown = False
+        unknown, plain = False, True
         for _ in range(_MAX_EMBEDDED):
             found: list[Member] = []
             deeper: list[Type] = []
@@ -63,6 +63,7 @@ class TypeMembers:
                 entity = self._types.named_type(head)
                 if isinstance(entity, Outside) and head is not None:
                     here += [entity] if may_have(self._types.full_name(head), name) else []
+                    plain = plain and not self._types.arguments(head)
                     continue
                 under = self._types.underlying_type(head)
                 if head is None or (under is None and not isinstance(entity, Bound)):
@@ -93,7 +94,7 @@ class TypeMembers:
             return Member(())
         # What a generic type from outside holds may be a type of ours.
         head = self._types.canonical(of)
-        plain = head is not None and not self._types.arguments(head)
+        plain = plain and head is not None and not self._types.arguments(head)
         return Member((foreign[0],), Type(of.path, of.node, outside=foreign[0].source) if plain else None)
 
     def _own_member(self, head: Type, entity: Entity | None, under: Type | None, name: str) -> Member | None:
