@@ -293,3 +293,23 @@ def test_calls_of_objects_give_no_object_of_their_class(tmp_path: Path) -> None:
             "use.cc:4:33": "ANCHORED",
             "use.cc:4:47": "STRONG",
         }
+
+
+def test_inherited_constructors_are_uses_of_their_class(tmp_path: Path) -> None:
+    files = {
+        "status.h": "namespace n {\nclass Status { public: Status(int k); };\n}\n",
+        "sub.cc": '#include "status.h"\nusing n::Status;\nclass Sub : public Status { public: using Status::Status; };\n'
+        "class Two : public Status { public: Two() : Status(1) {} using Status::Status; };\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        found = repo.uses("status.h:2:7")
+        assert {place for place in found if place.startswith("sub.cc")} == {
+            "sub.cc:2:10",
+            "sub.cc:3:20",
+            "sub.cc:3:43",
+            "sub.cc:3:51",
+            "sub.cc:4:20",
+            "sub.cc:4:45",
+            "sub.cc:4:64",
+            "sub.cc:4:72",
+        }

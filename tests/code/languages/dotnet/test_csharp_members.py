@@ -230,3 +230,25 @@ def test_calls_of_generic_methods_give_what_their_arguments_say(tmp_path: Path) 
             "Option.cs:5:34",
         ]
         assert set(prices.values()) == {"PROVEN", "STRONG"}
+
+
+def test_the_name_of_a_class_means_the_class_where_its_constructors_are_inherited(tmp_path: Path) -> None:
+    files = {
+        "Status.cs": (
+            "namespace S {\n"
+            "  public class Status {\n"
+            "    public Status() { }\n"
+            "    public static int Max;\n"
+            "    int Own() { return Status.Max + nameof(Status).Length; }\n"
+            "  }\n"
+            "  class Sub : Status {\n"
+            "    bool Of(object o) { return o is not Status && Status.Max > nameof(Status).Length; }\n"
+            "  }\n"
+            "}\n"
+        )
+    }
+    with written(tmp_path / "repo", files) as repo:
+        found = repo.uses("Status.cs:2:16")
+        lines = [int(place.split(":")[1]) for place in found]
+        assert [lines.count(line) for line in (2, 3, 5, 7, 8)] == [1, 1, 2, 1, 3]
+        assert set(found.values()) == {"PROVEN"}

@@ -51,6 +51,7 @@ class CNames(MemberResolver):
         self._namespaces = Namespaces(self._declarations)
         self._relatives = CRelatives(view, self._declarations, self._classes, self._members)
         self._clashes = Clashes(view, self, self._declarations)
+        self._bringing: set[tuple[str, int]] = set()
         self._depth = 0
         self._held: dict[tuple[str, int, str], Meaning | None] = {}
 
@@ -433,9 +434,15 @@ class CNames(MemberResolver):
     def _brought(self, path: str, facts: Facts, using: Import) -> Meaning | None:
         node = self._view.node(path, using.imported_at, using.imported_at + 1)
         qualifiers = qualifiers_of(node) if node is not None else None
-        if node is None or not qualifiers:
+        place = (path, using.imported_at)
+        if node is None or not qualifiers or place in self._bringing:
+            # `using Base::Base` names itself in its path.
             return None
-        return self._resolve_qualified_name(path, facts, node, qualifiers, using.imported)
+        self._bringing.add(place)
+        try:
+            return self._resolve_qualified_name(path, facts, node, qualifiers, using.imported)
+        finally:
+            self._bringing.discard(place)
 
     def _in_space(self, path: str, space: str, name: str) -> Meaning | None:
         """Return what a namespace has under a name, as far as a file sees it."""

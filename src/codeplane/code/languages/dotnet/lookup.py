@@ -69,7 +69,7 @@ class CSharpLookup(ABC):
                 continue
             owners = self._classes.resolve_full_name(import_.source)
             unknown = unknown if owners else import_.source
-            found = self._classes.declarations(owners[0], name) if owners else []
+            found = self._classes.declarations(owners[0], name) if owners and owners[0].name != name else []
             if found:
                 return Found(tuple(dict.fromkeys(bound for bound, _ in found)), True, Type(owners[0]))
         return Found((), False, None, unknown) if unknown else None
@@ -83,8 +83,11 @@ class CSharpLookup(ABC):
                 own = may_have(ancestor.of.source, name) and not is_interface(ancestor.of.source)
                 outside = outside or (ancestor.of.source if own else "")
             elif isinstance(ancestor.of, Bound) and self._classes.is_class(ancestor.of):
+                # Constructors have the name of their class, and are no members that are reached by it.
                 having += (
-                    (ancestor, bound, definition) for bound, definition in self._classes.declarations(ancestor.of, name)
+                    (ancestor, bound, definition)
+                    for bound, definition in self._classes.declarations(ancestor.of, name)
+                    if definition.kind not in ("constructor", "method") or name != ancestor.of.name
                 )
         if not having:
             return Found((), False, None, outside if self._classes.is_whole(of) else "")
