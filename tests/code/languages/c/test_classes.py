@@ -298,7 +298,8 @@ def test_calls_of_objects_give_no_object_of_their_class(tmp_path: Path) -> None:
 def test_inherited_constructors_are_uses_of_their_class(tmp_path: Path) -> None:
     files = {
         "status.h": "namespace n {\nclass Status { public: Status(int k); };\n}\n",
-        "sub.cc": '#include "status.h"\nusing n::Status;\nclass Sub : public Status { public: using Status::Status; };\n'
+        "sub.cc": '#include "status.h"\nusing n::Status;\n'
+        "class Sub : public Status { public: using Status::Status; };\n"
         "class Two : public Status { public: Two() : Status(1) {} using Status::Status; };\n",
     }
     with written(tmp_path / "repo", files) as repo:
