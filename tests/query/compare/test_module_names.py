@@ -184,3 +184,29 @@ def test_a_function_that_got_overloads_is_called_as_they_are_implemented(paramet
         f"def bar({parameters}) -> int: ...\n\n\ndef bar({parameters}): ...\n"
     )
     assert any(change.breaking for change in every(compared("bar.py", before, after))) == breaks
+
+
+def test_a_module_with_a_stub_may_become_a_package_without() -> None:
+    before = {**PACKAGE, "shop/prices.pyi": "def price(item: str) -> int: ...\ndef total(items: list) -> int: ...\n"}
+    after = {
+        "shop/__init__.py": PACKAGE["shop/__init__.py"],
+        "shop/prices/__init__.py": "from .sums import total as total\n\nCURRENCY = 'EUR'\n\n\ndef price(item): ...\n",
+        "shop/prices/sums.py": "def total(items):\n    return 0\n",
+    }
+    assert breaks(before, after) == set()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaks"),
+    [
+        ("__setitem__ = calls('x')", "def __setitem__(self, key, value): ...", False),
+        ("def __getattr__(self, _): ...", "def __getattr__(self, name): ...", False),
+        ("def __getitem__(self, key): ...", "def __getitem__(self, key, more): ...", True),
+        ("def __call__(self, key): ...", "def __call__(self, name): ...", True),
+        ("size = 1", "def size(self): ...", True),
+    ],
+)
+def test_what_the_interpreter_calls_is_called_by_place(before: str, after: str, breaks: bool) -> None:
+    text = "class Page:\n    {}\n"
+    changes = every(compared("page.py", text.format(before), text.format(after)))
+    assert any(change.breaking for change in changes) == breaks

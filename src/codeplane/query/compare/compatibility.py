@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from codeplane.code.languages.contract import Contract, Visibility
 from codeplane.query.compare.base_classes import BasesAbove, judge_bases, no_bases_above
@@ -42,6 +43,7 @@ _EMBEDDED = re.compile(r"(\* )?(\w+(?: \. \w+)?)( \[.*?\](?= |$))?")
 _TYPES = frozenset({"interface", "type"})
 _IMPLEMENTING = frozenset({"struct", "enum", "union"})
 _TASK = r"Promise\b|Task\b|ValueTask\b|System \. Threading"
+_CALLED_BY_USERS = frozenset({"__init__", "__new__", "__call__", "__init_subclass__"})
 _ASSIGNED = frozenset({"variable", "constant", "field", "property"})
 _CONTAINED = frozenset({"struct", "record", "enum_member"})
 
@@ -89,6 +91,10 @@ def judge_change(
         if rules.lambda_values and _judge_lambda(verdict, pair):
             return verdict
         if rules.structural and (_is_type_still(before.kind, after.kind) or _may_be_called(pair)):
+            verdict.add(f"a {before.kind} before, a {after.kind} now", breaks=False, tag="kind_changed")
+            return verdict
+        if rules.decorators and _is_special(after.name) and {before.kind, after.kind} <= _ASSIGNED | CALLABLES:
+            # The interpreter calls it, however it is given.
             verdict.add(f"a {before.kind} before, a {after.kind} now", breaks=False, tag="kind_changed")
             return verdict
         called = before.kind in CALLABLES and call_style(old_header) != "property"
@@ -235,6 +241,8 @@ def _judge_parameters(
             _call_parameters(old, old_header, is_method=is_method),
             _call_parameters(new, new_header, is_method=is_method),
         )
+        if is_method and _is_special(pair.now.name) and pair.now.name not in _CALLED_BY_USERS:
+            old, new = _by_place(old), _by_place(new)
     judge_calls(verdict, old, new, rules, judge.takes if judge is not None else None)
 
 
@@ -406,6 +414,16 @@ def _is_same_interface(pair: Pair, types: tuple[FindType, FindType]) -> bool:
     assert pair.old is not None and pair.new is not None
     judge = TypeJudge((pair.old, pair.old_place), (pair.new, pair.new_place), types)
     return judge.holds_the_same(is_taken=_is_only_taken(pair), is_given=_is_only_given(pair))
+
+
+def _is_special(name: str) -> bool:
+    """Whether the interpreter calls a method of this name."""
+    return name.startswith("__") and name.endswith("__")
+
+
+def _by_place(parameters: Sequence[Parameter]) -> list[Parameter]:
+    """Parameters that the interpreter gives by their places."""
+    return [replace(each, how="positional_only") if each.how == "positional" else each for each in parameters]
 
 
 def _call_parameters(parameters: list[Parameter], header: Header, *, is_method: bool) -> list[Parameter]:

@@ -35,6 +35,9 @@ def join_modules(files: Sequence[FileOutlines], is_known: HasFile) -> list[FileO
             taken.add(id(before))
             file = FileOutlines(old=before.old, new=file.new)
         joined.append(file)
+    # What a stub declared is declared in its module now.
+    names = {module_name(file.new, is_there) for file in joined if file.new is not None}
+    taken |= {id(file) for name, file in gone.items() if name.endswith(" pyi") and name.removesuffix("i") in names}
     return [file for file in joined if id(file) not in taken]
 
 
@@ -51,16 +54,17 @@ def is_same_module(file: FileOutlines, is_known: HasFile) -> bool:
 
 
 def module_name(outline: Outline, is_there: HasFile) -> str | None:
-    """The dotted name of a module; None where files have none, or where no package says where names begin."""
+    """The dotted name of a module, and its ending; None where no package says where names begin."""
     marker = outline.rules.package_marker
     if not marker:
         return None
     folder, _, name = outline.path.rpartition("/")
-    parts = [] if name == marker else [name.partition(".")[0]]
+    stem, _, ending = name.partition(".")
+    parts = [] if stem == marker.partition(".")[0] else [stem]
     home = folder
     while home and is_there(f"{home}/{marker}"):
         home, _, above = home.rpartition("/")
         parts.insert(0, above)
     if not parts or (home == folder and folder not in _ROOTS):
         return None
-    return ".".join(parts)
+    return f"{'.'.join(parts)} {ending}"
