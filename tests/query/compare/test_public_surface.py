@@ -258,3 +258,33 @@ def test_what_a_class_holds_is_read_by_users(tmp_path: Path) -> None:
     assert broken(root) == set()
     failure.write_text(failure.read_text().replace("public request: Own", "public request: string"))
     assert broken(root) == {"Failure", "Failure.request"}
+
+
+HOOKS = {
+    "package.json": '{"name": "web", "exports": "./dist/index.js"}\n',
+    "src/index.ts": "export { create } from './make'\nexport type { Client, Hook, Options, State } from './types'\n",
+    "src/make.ts": "import type { Client } from './types'\n\nexport const create = (): Client => client\n",
+    "src/types.ts": (
+        "export type Hook = (request: Request) => void\n\nexport interface Options {\n  hooks: Hook[]\n}\n\n"
+        "export interface State {\n  size: number\n}\n\n"
+        "export interface Client {\n  (options: Options, done: (state: State) => void): void\n}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "breaks"),
+    [
+        # Users write these functions, and may ignore what they get in addition.
+        ("(request: Request) => void", "(request: Request & { id: string }, size: number) => void", False),
+        ("(request: Request) => void", "(size: number) => void", True),
+        ("hooks: Hook[]\n", "hooks: Hook[]\n  name: string\n", True),
+        ("size: number\n", "size: number\n  name: string\n", False),
+    ],
+)
+def test_what_users_give_to_a_function_that_they_get(tmp_path: Path, old: str, new: str, breaks: bool) -> None:
+    root = make_repo(tmp_path / "repo", HOOKS)
+    types = root / "src/types.ts"
+    assert old in types.read_text()
+    types.write_text(types.read_text().replace(old, new))
+    assert bool(broken(root)) == breaks

@@ -65,7 +65,11 @@ def judge_bases(
 def is_made_here(old: Outline, new: Outline, place: int) -> bool:
     """Whether functions of the package, before and now, give users the values of a type."""
     name = outermost(new, place)
-    return all(side.package is not None and side.package.is_returned(side.path, name) for side in (old, new))
+    return all(
+        side.package is not None
+        and (side.package.is_returned(side.path, name) or side.package.is_only_handed_out(side.path, name))
+        for side in (old, new)
+    )
 
 
 def _is_inherited(old: Outline, base: str, outline: Outline, other: str) -> bool:

@@ -12,6 +12,7 @@ _WORD = re.compile(rb"[A-Za-z_$][\w$]*")
 _RETURNS = re.compile(rb"\)\s*:")
 _RESULT = re.compile(rb"=>\s*\{|[{}]|\breturn\b(?!\s*[;}\n])|\byield\b")
 _CALLBACK = re.compile(rb"(?<=[:|<,?(])\s*\(([^()]*)\)\s*=>")
+_CALLED = re.compile(rb"\s*(?::|=>)")
 _CALL_RESULT = re.compile(rb"\)\s*(?::|=>)\s*([^;\n{}]*)")
 _MOST_NAMES = 200_000
 _DEEPEST = 20
@@ -134,8 +135,10 @@ class PublicSurface:
             named, is_handed_out = waiting.pop()
             if is_handed_out:
                 self._returned.update(self._call_results(*named))
-            for other, is_result in self._signature_types(*named):
+            for other, is_result, other_way in self._signature_types(*named):
                 handed_out = is_handed_out if is_result is None else is_result
+                if is_result is None and other_way and is_handed_out is not None:
+                    handed_out = not is_handed_out
                 if other not in flags[handed_out]:
                     self._mentioned.add(other)
                     flags[handed_out].add(other)
@@ -214,23 +217,33 @@ class PublicSurface:
                 return
         self._defined.setdefault((path, local), set()).add(known_as)
 
-    def _signature_types(self, path: str, name: str) -> Iterator[tuple[Named, bool | None]]:
-        """The types that the signatures of a definition name, and whether users get values of them."""
+    def _signature_types(self, path: str, name: str) -> Iterator[tuple[Named, bool | None, bool]]:
+        """The types that the signatures of a definition name, and whether users get values of them.
+
+        The last says of a type's parts whether values go the other way than those of the type.
+        """
         facts, text = self.facts(path), self.text(path)
         if facts is None or text is None:
             return
         words: dict[bool | None, set[str]] = {False: set(), True: set(), None: set()}
         returned: set[str] = set()
+        arguments: list[bytes] = []
         for place, definition in enumerate(facts.definitions):
             if definition.name == name and definition.container < 0:
                 for span, is_result in _signatures(facts, place, definition, text):
-                    spoken = {word.decode() for word in _WORD.findall(span)}
+                    if is_result is None:
+                        span, taken = _without_arguments(span)
+                        arguments += taken
+                    spoken = _names_in(span)
                     words[is_result] |= spoken
                     returned |= spoken if _RETURNS.match(span) or (is_result and span.endswith(b"=>")) else set()
         self._returned.update(self._types(path, facts, returned))
+        passed = {word for span in arguments for word in _names_in(span)}
         for is_result, spoken in words.items():
             for named in self._types(path, facts, spoken):
-                yield named, is_result
+                yield named, is_result, False
+        for named in self._types(path, facts, passed):
+            yield named, None, True
 
     def _call_results(self, path: str, name: str) -> Iterator[Named]:
         """The types that calls of a function type give, as it says."""
@@ -289,6 +302,28 @@ def _gives_nothing(body: bytes) -> bool:
         elif not any(inside):
             return False
     return True
+
+
+def _names_in(span: bytes) -> set[str]:
+    return {word.decode() for word in _WORD.findall(span)}
+
+
+def _without_arguments(written: bytes) -> tuple[bytes, list[bytes]]:
+    """A type without the arguments of the functions in it, and those, without what functions in them get."""
+    left, taken, start, at = b"", list[bytes](), 0, 0
+    while (at := written.find(b"(", at)) >= 0:
+        depth, end = 1, at + 1
+        while depth and end < len(written):
+            depth += (written[end : end + 1] == b"(") - (written[end : end + 1] == b")")
+            end += 1
+        if _CALLED.match(written, end):
+            inside, given = _without_arguments(written[at + 1 : end - 1])
+            taken.append(inside)
+            left += written[start:at] + b" " + b" ".join(given) + b" "
+            start = at = end
+        else:
+            at += 1
+    return left + written[start:], taken
 
 
 def _arguments(header: bytes) -> Iterator[tuple[bytes, bool | None]]:
