@@ -244,11 +244,12 @@ def test_a_type_may_be_spelled_differently(old: str, new: str, breaks: bool) -> 
 
 HELD = {
     "Cargo.toml": MANIFEST,
-    "src/lib.rs": "mod parts;\npub use parts::{Merge, Pair, Held, join, Sum};\n",
+    "src/lib.rs": "mod parts;\npub use parts::{Merge, Pair, Held, join, Sum, Wrapped};\n",
     "src/parts.rs": (
         "pub struct Inner<I, C>(I, C);\n\npub type Merge<I> = Inner<I, u8>;\n\npub struct Pair<I>(Vec<I>);\n\n"
         "pub struct Held<I> {\n    held: I,\n}\n\n"
         "pub fn join<F: Fn(u8) -> bool>(f: F) -> Held<u8> {}\n\npub struct Sum(pub u8);\n\n"
+        "pub struct Wrapped(pub(crate) u8);\n\n"
         "impl Into<u8> for Sum {\n    fn into(self) -> u8 {\n        0\n    }\n}\n\n"
         "mod sealed {\n    pub trait Sealed {\n        fn insert(&self);\n    }\n}\n\n"
         "pub trait Named: sealed::Sealed {}\n"
@@ -266,6 +267,7 @@ HELD = {
         # Nobody wrote the fields of it.
         ("struct Pair<I>(Vec<I>)", "struct Pair<I>(Option<I>)", False),
         ("struct Sum(pub u8)", "struct Sum(pub u16)", True),
+        ("struct Wrapped(pub(crate) u8)", "struct Wrapped(pub(crate) u16)", False),
         ("struct Held<I> {\n    held: I,\n}", "type Held<I> = Inner<I, u8>;", False),
         ("struct Held<I> {\n    held: I,\n}", "type Held<I, J> = Inner<I, J>;", True),
         (

@@ -460,7 +460,8 @@ def _is_closed(outline: Outline, place: int) -> bool:
     body = outline.parts(place).body
     fields = outline.children.get(place, ())
     kinds = {visibility_of(outline, child) for child in fields if outline.entities[child].kind == "field"}
-    return (body[:1] == ("(",) and "pub" not in body) or (bool(kinds) and "public" not in kinds)
+    is_seen = any(token == "pub" and body[at + 1 : at + 2] != ("(",) for at, token in enumerate(body))
+    return (body[:1] == ("(",) and not is_seen) or (bool(kinds) and "public" not in kinds)
 
 
 def _judge_lambda(verdict: Verdict, pair: Pair) -> bool:
