@@ -1,6 +1,6 @@
 """Baselines: results of tests at a commit, which tell old failures from new ones."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -13,6 +13,9 @@ from codeplane.testing.outcome import Outcome
 
 _MAX_TREES = 20
 _MAX_TESTS = 100_000
+
+# Running the baseline again does not settle this one.
+UNLOADED = "its tests changed, and it fails as a whole here as there, so none of them is known"
 
 Place = Literal["work tree", "copy"]
 
@@ -106,9 +109,11 @@ class Baselines:
                 name = target_id if case.is_target_failure else f"{target_id}::{case.name}"
                 failure = (case.kind, fingerprint(target_id, case)) if case.is_bad else ()
                 tests[name] = RecordedTest(case.status, *failure)
-            for name, earlier in (known.tests if known is not None else {}).items():
-                if earlier.status == "passed":
-                    tests[name] = earlier
+            passed = {name: test for name, test in (known.tests if known else {}).items() if test.status == "passed"}
+            if passed.keys() - {f"{target_id}::{case.name}" for case in outcome.cases}:
+                # It has run as a whole here: that it no longer loads is no failure of this tree.
+                tests.pop(target_id, None)
+            tests |= passed
             targets[target_id] = RecordedTarget(run_id=outcome.reused_from or run_id, at=at, place=place, tests=tests)
         baseline = Baseline(commit=commit, targets=targets)
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -125,8 +130,13 @@ class Baselines:
             old.unlink(missing_ok=True)
 
 
-def compare(baseline: Baseline, failures: Sequence[FailedCase], *, existed: Mapping[str, bool]) -> Verdict:
+def compare(
+    baseline: Baseline, failures: Sequence[FailedCase], *, existed: Mapping[str, bool], changed: Collection[str]
+) -> Verdict:
     """Tell old failures from new ones; `existed` says for each target whether the commit has its files.
+
+    `changed` are the targets whose files differ from the commit's: while such a target cannot be loaded, a test that
+    was added to it has no result, neither there nor now.
 
     A test without a result in the baseline is new. In a copy of the work tree, tests can fail because something is
     missing there, so a failure of another kind proves nothing. Neither does a target that could not be loaded for
@@ -150,6 +160,8 @@ def compare(baseline: Baseline, failures: Sequence[FailedCase], *, existed: Mapp
             failure.is_target_failure and before.fingerprint != failure.fingerprint
         ):
             unknown[failure.test] = f"it failed there in another way ({before.kind or before.status})"
+        elif failure.is_target_failure and failure.target_id in changed:
+            unknown[failure.test] = UNLOADED
         else:
             old.append(failure.test)
     return Verdict(old=tuple(old), new=tuple(new), unknown=unknown)

@@ -13,7 +13,7 @@ from codeplane.kernel.ids import new_id
 from codeplane.kernel.plural import plural
 from codeplane.testing.baseline import Baseline, Baselines, Comparison, FailedCase, Verdict, compare
 from codeplane.testing.command import Filters
-from codeplane.testing.commit_copy import CommitCopy, Head, copy_tree, read_head, targets_in_tree
+from codeplane.testing.commit_copy import CommitCopy, Head, changed_targets, copy_tree, read_head, targets_in_tree
 from codeplane.testing.environment_state import EnvironmentState
 from codeplane.testing.execution import Execution, ExecutionContext
 from codeplane.testing.history import History
@@ -137,8 +137,13 @@ class BaselineRuns:
             seconds = min(max(_MIN_SEC, 3 * result.summary.total_duration_ms / 1000 + building), max_seconds)
             made, why = await self._record(missing, head, seconds=seconds, workers=workers, listener=listener)
         baseline = self._baselines.get(head.tree) or Baseline(commit=head.commit, targets={})
+        # A command of one's own has no tests that could be added: it is compared as one test.
+        with_tests = [target for target in failing if target.runner is not None]
         verdict = compare(
-            baseline, failures, existed={target.target_id: target.target_id in existed for target in failing}
+            baseline,
+            failures,
+            existed={target.target_id: target.target_id in existed for target in failing},
+            changed=await asyncio.to_thread(changed_targets, self._root, with_tests),
         )
         used = [baseline.targets[target.target_id] for target in failing if target.target_id in baseline.targets]
         return Comparison(

@@ -97,6 +97,13 @@ def targets_in_tree(root: Path, tree: str, targets: Sequence[Target]) -> set[str
     return {target.target_id for target in targets if any(path in found for path in target.files)}
 
 
+def changed_targets(root: Path, targets: Sequence[Target]) -> set[str]:
+    """Return the ids of the targets with a file that differs from the commit that is checked out."""
+    repository, start = _open_repository(root)
+    changed = repository.status(untracked_files="all")
+    return {target.target_id for target in targets if any(f"{start}{path}" in changed for path in target.files)}
+
+
 @dataclass(slots=True, kw_only=True)
 class _Room:
     """How much may still be copied."""

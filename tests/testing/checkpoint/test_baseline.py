@@ -10,6 +10,7 @@ from tests.interaction.requirements import requirement
 from tests.kernel.plane import Ask, asking
 from tests.query.asking import result
 from tests.testing.checkpoint.test_checkpoint import UNITTEST, edit, git, pytestmark, shop_repo
+from tests.testing.runs import environment
 
 __all__ = ["pytestmark"]
 
@@ -214,6 +215,49 @@ async def test_a_target_that_does_not_load_excuses_only_the_same_reason(shop: Pa
         same, other = await body(ask)
     assert (same["committed"], baseline(same)["old_count"]) == (True, 1)
     assert (other["committed"], list(baseline(other)["unknown"])) == (False, ["tests/test_prices.py"])  # type: ignore[arg-type]
+
+
+@requirement("CHK-02")
+@pytest.mark.parametrize("unloaded", ["tests/conftest.py", "tests/test_prices.py"])
+async def test_tests_added_to_a_file_that_never_loaded_are_not_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unloaded: str
+) -> None:
+    """As in a checkout without its dependencies: the file fails before and after, which tells nothing of a new test."""
+    monkeypatch.setenv("PATH", environment()["PATH"])
+    tested = "from shop.prices import price\n\n\ndef test_price():\n    assert price(2) == 4\n"
+    files = {"shop/prices.py": PRICES, "tests/test_prices.py": tested, "pytest.ini": "[pytest]\npythonpath = .\n"}
+    files[unloaded] = "import nothing_of_that_name\n" + files.get(unloaded, "")
+    root = shop_repo(tmp_path / "shop", files)
+    edit(root, PRICES.replace("net * 2", "net + net"))
+    async with asking(root) as ask:
+        unchanged = result(await ask("checkpoint", message="Add instead"))
+        with (root / "tests/test_prices.py").open("a") as file:
+            file.write("\n\ndef test_red():\n    assert price(1) == 3\n")
+        envelope = await ask("checkpoint", message="Test more")
+        added = result(envelope)
+        text = (root / unloaded).read_text().removeprefix("import nothing_of_that_name\n")
+        (root / unloaded).write_text(text)
+        loaded = result(await ask("checkpoint", message="Test more"))
+    assert (unchanged["committed"], names(baseline(unchanged), "old")) == (True, [["tests/test_prices.py"]])
+    assert (added["committed"], list(baseline(added)["unknown"])) == (False, ["tests/test_prices.py"])  # type: ignore[arg-type]
+    assert "its tests changed, and it fails as a whole here as there" in str(envelope["text"])
+    assert "test_run baseline=true" not in str(envelope["text"]), "it would tell no more"
+    assert (loaded["committed"], names(baseline(loaded), "new")) == (False, [["tests/test_prices.py::test_red"]])
+    assert git(root, "log", "--format=%s") == "Add instead\nfirst"
+
+
+@requirement("CHK-02")
+async def test_a_target_whose_tests_passed_cannot_be_recorded_as_one_that_does_not_load(shop: Path) -> None:
+    needs = "import os\nif os.path.exists('broken.tmp'):\n    import nothing_of_that_name\n" + TESTED
+    (shop / "tests/test_prices.py").write_text(needs)
+    git(shop, "commit", "--quiet", "-am", "needs")
+    async with asking(shop, UNITTEST) as ask:
+        await ask("test.run")
+        (shop / "broken.tmp").touch()
+        edit(shop, PRICES.replace("net * 2", "net * 3"))
+        await ask("test.run", baseline=True)
+        done = result(await ask("checkpoint", message="Triple"))
+    assert (done["committed"], names(baseline(done), "new")) == (False, [["tests/test_prices.py"]])
 
 
 @requirement("CHK-02")

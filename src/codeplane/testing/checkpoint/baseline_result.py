@@ -4,7 +4,7 @@ from pydantic import Field
 
 from codeplane.kernel.operation import Result
 from codeplane.kernel.plural import plural
-from codeplane.testing.baseline import Comparison
+from codeplane.testing.baseline import UNLOADED, Comparison
 from codeplane.testing.results import RunResult
 
 _MAX_NAMES = 200
@@ -72,7 +72,9 @@ class BaselineResult(Result):
             lines.append(f"old or new? {test}: {why}")
         if self.unknown_count > _SHOWN:
             lines.append(f"old or new? and {self.unknown_count - _SHOWN} more")
-        if self.unknown_count:
+        if any(reason == UNLOADED for reason in self.unknown.values()):
+            lines.append("make them load, so that their tests run; tests=none commits without")
+        if any(reason != UNLOADED for reason in self.unknown.values()):
             why = f" ({self.why})" if self.why else ""
             lines.append(f"tests could not all be compared with {at}{why}: test_run baseline=true runs them there")
         return lines
