@@ -250,6 +250,20 @@ def test_a_macro_that_means_something_in_one_branch_is_left_as_it_is(tmp_path: P
         assert sorted(repo.uses("a.cpp:6:6")) == ["a.cpp:2:19", "a.cpp:6:6", "a.cpp:7:22"]
 
 
+def test_a_macro_of_another_file_between_a_template_and_a_name_is_none_of_both(tmp_path: Path) -> None:
+    files = {
+        "wide.hpp": "#define LIB_CALL\nnamespace lib {\nstd::basic_string<wchar_t> LIB_CALL as_wide(int n);\n}\n",
+        "wide.cpp": (
+            '#include "wide.hpp"\nnamespace lib {\n'
+            "\tstd::basic_string<wchar_t> LIB_CALL as_wide(int n) { return as_wide(n); }\n}\n"
+        ),
+    }
+    with written(tmp_path / "repo", files) as repo:
+        found = repo.uses("wide.hpp:3:37")
+        assert sorted(found) == ["wide.cpp:3:38", "wide.cpp:3:62", "wide.hpp:3:37"]
+        assert set(found.values()) <= {"PROVEN", "STRONG"}
+
+
 async def test_the_definition_of_a_method_in_a_namespace_that_cannot_be_read_is_asked_about(tmp_path: Path) -> None:
     files = {
         "macros.h": "#define OPENING namespace hidden {\n#define CLOSING }\n",

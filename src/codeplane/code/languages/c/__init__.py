@@ -9,7 +9,7 @@ from codeplane.code.languages.reserved_words import words
 
 # What yacc and lex make C of.
 _GRAMMARS = ("y", "yy", "ypp", "yxx", "l", "ll", "lpp", "lxx", "lex")
-_REPAIR = SourceRepair(before_parsing=blank_macros, version=3)
+_REPAIR = SourceRepair(before_parsing=blank_macros, version=4)
 # What stands at the beginning of a line in C++ alone.
 _CPP_LINE = (
     r"^[ \t]*(?:namespace\b[ \t\w:]*\{?|template[ \t]*<|(?:public|private|protected)[ \t]*:|"

@@ -74,8 +74,9 @@ _SPECIFIER = (
     rb"(?:static|extern|inline|const|volatile|register|virtual|explicit|struct|enum|union|class|typedef|return)"
 )
 _BEFORE_NAME = re.compile(
-    rb"^([ \t]*(?:%s[ \t]+)*(?!(?:%s|else|do|throw|new|delete)\b)[A-Za-z_][\w:]*[ \t*]+(?:const[ \t*]+)?)(%s[ \t]+)"
-    rb"(?=(?:[A-Za-z_]\w*|operator[ \t]*[^\w\s(]{1,3})[ \t]*\()" % (_SPECIFIER, _SPECIFIER, _MACRO),
+    rb"^([ \t]*(?:%s[ \t]+)*(?!(?:%s|else|do|throw|new|delete)\b)[A-Za-z_][\w:]*(?:<[^<>;()\n]*>)?[ \t*]+"
+    rb"(?:const[ \t*]+)?)(%s[ \t]+)(?=(?:[A-Za-z_]\w*|operator[ \t]*[^\w\s(]{1,3})[ \t]*\()"
+    % (_SPECIFIER, _SPECIFIER, _MACRO),
     re.MULTILINE,
 )
 # `local Type name(`: three names in a row, of which the first can only be a macro.
@@ -110,7 +111,7 @@ _PATTERNS = (
     (_BEHIND_DECLARATION, rb"[\w)\]]\s+%s" % _LOCKS),
     (_IN_POINTER, rb"\(%s[ \t]+\*" % _MACRO),
     (_CALLING, _CONVENTION),
-    (_BEFORE_NAME, rb"(?m:^)[ \t]*[A-Za-z_][\w: \t*]*[ \t*]%s[ \t]+[A-Za-z_]\w*[^\w\n(]*\(" % _MACRO),
+    (_BEFORE_NAME, rb"(?m:^)[ \t]*[A-Za-z_][\w:<>, \t*]*[ \t*]%s[ \t]+[A-Za-z_]\w*[^\w\n(]*\(" % _MACRO),
     (_WORD_BEFORE_DECLARATION, rb"(?m:^)[a-z_]\w*[ \t]+[A-Za-z_][\w \t*]*[ \t*][A-Za-z_]\w*[ \t]*[(\[;=]"),
 )
 _ANY = b"|".join(beginning for _, beginning in _PATTERNS)
