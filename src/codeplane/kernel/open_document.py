@@ -4,8 +4,7 @@ from functools import cached_property
 
 from pydantic import BaseModel, ConfigDict, Field
 
-MAX_DOCUMENTS = 200
-MAX_CHARACTERS = 4 * 1024 * 1024
+from codeplane.kernel.document_limits import MAX_CHARACTERS
 
 
 class OpenDocument(BaseModel):

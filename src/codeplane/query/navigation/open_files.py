@@ -13,7 +13,7 @@ from codeplane.index.files.file import identity_of
 from codeplane.index.files.paths import canonical
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.bounded_cache import BoundedCache
-from codeplane.kernel.errors import TooLarge
+from codeplane.kernel.errors import PathDenied, TooLarge
 from codeplane.kernel.open_document import OpenDocument
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -31,14 +31,20 @@ class OpenFiles:
         self._identities = BoundedCache[int, tuple[OpenDocument, str]](_MAX_PARSED_DOCUMENTS)
 
     def overlay(self, snapshot: Snapshot, documents: Sequence[OpenDocument]) -> dict[str, OverlaidFile]:
-        """Return those documents whose text is not the one of the index, by their paths; the last of a path counts."""
+        """Return those documents whose text is not the one of the index, by their paths; the last of a path counts.
+
+        Those that no operation reads, as in .git, are left out: what is asked about another file is answered.
+        """
         if sum(len(document.text) for document in documents) > MAX_BYTES:
             raise TooLarge(
                 f"the open documents have more than {MAX_BYTES} characters together", hint="send fewer of them"
             )
         overlaid: dict[str, OverlaidFile] = {}
         for document in documents:
-            path = canonical(document.path, root=self._root)
+            try:
+                path = canonical(document.path, root=self._root)
+            except PathDenied:
+                continue
             digest = self._identity(document)
             known = snapshot.files.get(path)
             overlaid.pop(path, None)

@@ -5,9 +5,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
+from codeplane.kernel.document_limits import MAX_DOCUMENTS
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import canonical
-from codeplane.kernel.open_document import MAX_DOCUMENTS, OpenDocument
+from codeplane.kernel.open_document import OpenDocument
 from codeplane.kernel.workspace_request import WorkspaceRequest
 from codeplane.query.navigation.positions import Unit
 

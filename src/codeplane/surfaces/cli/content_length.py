@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 
 from codeplane.kernel.errors import InvalidArgument
-from codeplane.surfaces.cli.socket_shim import MAX_MESSAGE_BYTES
 
 _LENGTH = re.compile(rb"(?:^|\r\n)content-length:[ \t]*(\d{1,15})[ \t]*(?:\r\n|$)", re.IGNORECASE)
 _MAX_HEAD = 8_192
+# Editors send whole files: a large one must not end the editor's connection.
+_MAX_BYTES = 256 * 1024 * 1024
 
 
 class ContentLength:
@@ -46,8 +47,8 @@ def _length(head: bytes) -> int:
     if found is None:
         raise _no_head()
     length = int(found[1])
-    if length > MAX_MESSAGE_BYTES:
-        raise InvalidArgument(f"a message has more than {MAX_MESSAGE_BYTES} bytes", hint="open smaller documents")
+    if length > _MAX_BYTES:
+        raise InvalidArgument(f"a message has more than {_MAX_BYTES} bytes", hint="open smaller documents")
     return length
 
 

@@ -9,9 +9,9 @@ import threading
 import time
 
 from codeplane.kernel.errors import CodePlaneError, ServerUnreachable
-from codeplane.kernel.json import JsonObject
+from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.cli.content_length import ContentLength
-from codeplane.surfaces.cli.lsp_state import ClientState
+from codeplane.surfaces.cli.lsp_state import ClientState, shortened
 from codeplane.surfaces.cli.socket_shim import Connect, Framing, SocketShim
 from codeplane.surfaces.cli.stdio import read_stdin, write_stdout
 from codeplane.surfaces.cli.web_socket import NORMAL, ClientSocket, WebSocketEnd
@@ -29,6 +29,8 @@ _END = b""
 # A server that ends more often than this is broken: to start it again and again helps nobody.
 _MAX_RESTARTS = 5
 _WITHIN_SEC = 60.0
+# What the server takes as one message; it ends the connection for more.
+MAX_SENT_BYTES = 16 * 1024 * 1024
 
 
 class LspRelay:
@@ -88,6 +90,8 @@ class LspRelay:
             self._transmit(_END)
 
     def _send(self, text: bytes) -> None:
+        # The server ends a connection for other bytes than UTF-8.
+        text = text.decode("utf-8", "replace").encode()
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):
@@ -95,7 +99,7 @@ class LspRelay:
         with self._lock:
             # What is no message is refused by the server.
             if not isinstance(message, dict) or self._state.take_from_client(message):
-                self._transmit(text)
+                self._transmit_fitting(text, message)
             if self._state.is_ended:
                 self._transmit(_END)
 
@@ -120,7 +124,16 @@ class LspRelay:
                 self._write(json.dumps(answer).encode())
             self._connection = self._connect()
             for message in self._state.introduction():
-                self._transmit(json.dumps(message).encode())
+                self._transmit_fitting(json.dumps(message).encode(), message)
+
+    def _transmit_fitting(self, text: bytes, message: JsonValue) -> None:
+        """Send a message; one that the server would not take is sent without its text, or refused here."""
+        if len(text) <= MAX_SENT_BYTES:
+            self._transmit(text)
+        elif isinstance(message, dict) and (short := shortened(message)) is not None:
+            self._transmit(json.dumps(short).encode())
+        elif (refusal := self._state.refuse(message, f"a message has more than {MAX_SENT_BYTES} bytes")) is not None:
+            self._write(json.dumps(refusal).encode())
 
 
 SHIM = SocketShim(

@@ -4,12 +4,16 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from codeplane.kernel.document_limits import MAX_CHARACTERS
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.lsp.text import ENCODINGS, BadEdit, Encoding, apply_changes
 
 # Told by the server: ask again, the answer was lost with it.
 _SERVER_CANCELLED = -32802
+_INVALID_REQUEST = -32600
 _RESUMED = "codeplane:initialize"
+# More than is taken of a document: one with so much text is open, and its text is unknown.
+_TOO_MUCH = " " * (MAX_CHARACTERS + 1)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,6 +87,14 @@ class ClientState:
         self.waiting = {key: method for key, method in self.waiting.items() if method == "initialize"}
         self.asked.clear()
 
+    def refuse(self, message: JsonValue, why: str) -> JsonObject | None:
+        """Return an error for a message that is not sent; None for one that nobody waits for."""
+        request_id = message.get("id") if isinstance(message, dict) and "method" in message else None
+        if isinstance(message, dict) and request_id is None:
+            return None
+        self.waiting.pop(json.dumps(request_id), None)
+        return {"jsonrpc": "2.0", "id": request_id, "error": {"code": _INVALID_REQUEST, "message": why}}
+
     def introduction(self) -> Iterator[JsonObject]:
         """Yield what tells a new server all that the one before knew."""
         if self.initialize is None:
@@ -119,3 +131,16 @@ class ClientState:
             except BadEdit:
                 # As the server does: better no text than a wrong one.
                 self.documents.pop(uri)
+
+
+def shortened(message: JsonObject) -> JsonObject | None:
+    """Return a message that opens or changes a document with a text that the server does not keep; None for others."""
+    method, params = message.get("method"), message.get("params")
+    item = params.get("textDocument") if isinstance(params, dict) else None
+    if not isinstance(params, dict) or not isinstance(item, dict):
+        return None
+    if method == "textDocument/didOpen":
+        return {**message, "params": {**params, "textDocument": {**item, "text": _TOO_MUCH}}}
+    if method == "textDocument/didChange":
+        return {**message, "params": {**params, "contentChanges": [{"text": _TOO_MUCH}]}}
+    return None

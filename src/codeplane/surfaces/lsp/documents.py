@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from codeplane.kernel.document_limits import MAX_CHARACTERS, MAX_DOCUMENTS
 from codeplane.kernel.errors import TooLarge
 from codeplane.kernel.json import JsonValue
-from codeplane.kernel.open_document import MAX_CHARACTERS, MAX_DOCUMENTS, OpenDocument
+from codeplane.kernel.open_document import OpenDocument
 from codeplane.surfaces.lsp.text import Encoding, apply_changes, is_whole
 
 # Of all documents of a client together.

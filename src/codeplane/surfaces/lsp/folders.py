@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
+from codeplane.kernel.json import is_text
+
 # What the system takes, and operations do.
 _LONGEST_PATH = 4096
 
@@ -41,7 +43,9 @@ class Folders:
         for folder in self._folders:
             for candidate in (path, Path(os.path.realpath(path.parent)) / path.name):
                 if candidate.is_relative_to(folder.root):
-                    return FilePlace(workspace=folder.workspace, path=candidate.relative_to(folder.root).as_posix())
+                    inside = candidate.relative_to(folder.root).as_posix()
+                    # Operations name files by texts alone; a name of other bytes is none.
+                    return FilePlace(workspace=folder.workspace, path=inside) if is_text(inside) else None
         return None
 
     def uri(self, workspace: str, path: str) -> str:
