@@ -55,6 +55,52 @@ def test_a_policy_answers() -> None:
         assert made.evaluate({"a": 2}) == {"deny": []}
 
 
+def _children() -> set[int]:
+    """The processes that this one has started."""
+    tasks = Path("/proc/self/task").iterdir()
+    return {int(pid) for task in tasks for pid in (task / "children").read_text().split()}
+
+
+def test_a_process_prepared_before_is_the_next_programs() -> None:
+    text = HEAD + 'deny contains "x" if input.a == 1\n'
+    rego = Rego(timeout_ms=5000.0, compile_sec=PATIENCE_SEC)
+    others = _children()
+    rego.prepare()
+    (prepared,) = _children() - others
+    first = rego.program({"a.rego": text}, packages={"a.rego": "p"}, entry="p/answer")
+    second = rego.program({"a.rego": text}, packages={"a.rego": "p"}, entry="p/answer")
+    try:
+        assert first.pid == prepared != second.pid
+        assert [made.evaluate({"a": 1}) for made in (first, second)] == [{"deny": ["x"]}] * 2
+    finally:
+        first.close()
+        second.close()
+
+
+def test_a_prepared_process_that_died_is_replaced() -> None:
+    rego = Rego(timeout_ms=5000.0, compile_sec=PATIENCE_SEC)
+    others = _children()
+    rego.prepare()
+    (prepared,) = _children() - others
+    os.kill(prepared, signal.SIGKILL)
+    # It stays to be reaped, so that its end can be waited for.
+    os.waitid(os.P_PID, prepared, os.WEXITED | os.WNOWAIT)
+    made = rego.program({"a.rego": HEAD + 'deny contains "x"\n'}, packages={"a.rego": "p"}, entry="p/answer")
+    try:
+        assert made.pid != prepared and made.evaluate({}) == {"deny": ["x"]}
+    finally:
+        made.close()
+
+
+def test_a_prepared_process_ends_unused() -> None:
+    rego = Rego(timeout_ms=5000.0)
+    others = _children()
+    rego.prepare()
+    assert _children() != others
+    rego.close()
+    assert _children() == others
+
+
 WRONG = {
     "a missing builtin": ("deny contains r if { r := foo.bar(1) }", "there is no function foo.bar"),
     "a builtin the library lacks": ('deny contains r if { r := http.send({"url": "x"}) }', "http.send is not allowed"),

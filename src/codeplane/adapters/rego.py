@@ -42,11 +42,32 @@ class Rego:
     def __init__(self, *, timeout_ms: float, compile_sec: float = _COMPILE_SEC) -> None:
         self._timeout_sec = timeout_ms / 1000
         self._compile_sec = compile_sec
+        self._prepared: subprocess.Popen[bytes] | None = None
+
+    def prepare(self) -> None:
+        """Start the process of the next program already: it loads the library while its caller does other things."""
+        if self._prepared is None:
+            self._prepared = _start_process()
+
+    def close(self) -> None:
+        """End a process that was prepared and not used."""
+        process, self._prepared = self._prepared, None
+        if process is not None:
+            _end_process(process)
 
     def program(self, sources: Mapping[str, str], *, packages: Mapping[str, str], entry: str) -> "RegoProgram":
         """Start to compile a program; a file may define rules only in or below its package."""
+        process, self._prepared = self._prepared, None
+        if process is not None and process.poll() is not None:
+            _end_process(process)
+            process = None
         return RegoProgram(
-            sources, packages=packages, entry=entry, timeout_sec=self._timeout_sec, compile_sec=self._compile_sec
+            sources,
+            packages=packages,
+            entry=entry,
+            timeout_sec=self._timeout_sec,
+            compile_sec=self._compile_sec,
+            process=process,
         )
 
 
@@ -61,6 +82,7 @@ class RegoProgram:
         entry: str,
         timeout_sec: float,
         compile_sec: float,
+        process: "subprocess.Popen[bytes] | None" = None,
     ) -> None:
         self._asked: JsonObject = {"sources": dict(sources), "packages": dict(packages), "entry": entry}
         self._timeout_sec = timeout_sec
@@ -71,7 +93,7 @@ class RegoProgram:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._rest = b""
         self._number = 0
-        self._process = self._start()
+        self._process = self._start(process)
 
     @property
     def pid(self) -> int:
@@ -166,17 +188,8 @@ class RegoProgram:
             raise RuntimeError("it crashed") from error
         return line[len(question.number) :] if line is not None else None
 
-    def _start(self) -> "subprocess.Popen[bytes]":
-        # Neither by its place nor by an empty entry of its path may it take modules from the repository.
-        with every_core():
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "codeplane.adapters.rego_worker"],
-                cwd="/",
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                bufsize=0,
-            )
+    def _start(self, process: "subprocess.Popen[bytes] | None" = None) -> "subprocess.Popen[bytes]":
+        process = process or _start_process()
         assert process.stdin is not None
         assert process.stdout is not None
         os.set_blocking(process.stdin.fileno(), False)
@@ -200,11 +213,7 @@ class RegoProgram:
             self._start()
 
     def _end(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        _end_process(self._process)
         self._sweep()
 
     def _sweep(self) -> None:
@@ -296,6 +305,27 @@ class _Aside:
         # The caller may be gone, and its loop with it.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(lambda: None if self._done.done() else settle())
+
+
+def _start_process() -> "subprocess.Popen[bytes]":
+    # Neither by its place nor by an empty entry of its path may it take modules from the repository.
+    with every_core():
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "codeplane.adapters.rego_worker"],
+            cwd="/",
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+        )
+
+
+def _end_process(process: "subprocess.Popen[bytes]") -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
 
 
 def _value(answer: bytes) -> JsonValue:

@@ -10,6 +10,7 @@ from pathlib import Path
 from codeplane.adapters.file_lock import FileLock
 from codeplane.adapters.folder_log import FolderLog
 from codeplane.adapters.home import prepare_home, refuse_foreign
+from codeplane.adapters.rego import Rego
 from codeplane.adapters.secret_files import SecretFiles
 from codeplane.adapters.yaml_config import LoadedConfig, load_workspace_config
 from codeplane.index.service import IndexService
@@ -67,6 +68,7 @@ PLANES: tuple[type[PlaneWiring], ...] = (
     ObserveWiring,
 )
 _TURN_SEC = 1.0
+_POLICY_SEC = 15.0
 
 
 def tables() -> tuple[Projection, ...]:
@@ -103,6 +105,10 @@ class Plane:
         """Why it is not ready, if it is not."""
         return [problem for part in self.parts for problem in part.problems()]
 
+    async def until_ready(self) -> None:
+        """Wait, but not for long, until calls can be decided; without a usable policy they are denied."""
+        await asyncio.wait({asyncio.ensure_future(asyncio.to_thread(self.trust.policy.warm, _POLICY_SEC))})
+
 
 @asynccontextmanager
 async def run_plane(
@@ -128,6 +134,12 @@ async def run_plane(
         lock = FileLock(workspace.lock)
         lock.acquire()
         stack.callback(lock.release)
+        if engine is None:
+            # First of all, since nothing is decided before its process is there.
+            rego = Rego(timeout_ms=loaded.config.policy.timeout_ms)
+            stack.callback(rego.close)
+            rego.prepare()
+            engine = rego
         logs = Logs(config=loaded.config.logging, clock=clock, file=workspace.log)
         stack.callback(logs.close)
         shared = await _join_shared(workspace, loaded.config)

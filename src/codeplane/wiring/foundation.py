@@ -50,7 +50,7 @@ class Start:
     health: Health
     logs: Logs
     # Programs that run many planes one after the other share these between them.
-    engine: Engine | None
+    engine: Engine
     workers: Workers
     # The log that this plane shares with others, if it does.
     shared: SharedStore | None = None
@@ -67,7 +67,7 @@ class Foundation:
     clock: Clock
     health: Health
     logs: Logs
-    engine: Engine | None
+    engine: Engine
     workers: Workers
     shared: SharedStore | None
     models: Mapping[str, ModelProvider]

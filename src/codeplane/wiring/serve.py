@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 _THREADS = 64
 _IDLE_CHECK_SEC = 5.0
 _KNOWN_SEC = 1.0
-_POLICY_SEC = 15.0
 # What the server has open beside connections: the log, indexes, pipes of children.
 _OTHER_FILES = 400
 # A gRPC connection is passed on by two more sockets.
@@ -113,8 +112,6 @@ class Serving:
             plane.trust.delivery.start()
             await plane.tools.start_servers()
             plane.work.start_schedules()
-            # Compiled in the background, so that the first call does not wait for it.
-            settling = asyncio.ensure_future(asyncio.to_thread(plane.trust.policy.warm, _POLICY_SEC))
             listener = bind(self._config, self._workspace.root)
             host, port = listener.getsockname()[:2]
             self._health.port = port
@@ -160,6 +157,8 @@ class Serving:
                     if grpc_port:
                         at = _in_url(address(self._config.host))
                         facts |= {"grpc_port": grpc_port, "grpc_address": f"{at}:{grpc_port}"}
+                    # The compiler had time to be done until here, so that the first call finds a policy.
+                    await plane.until_ready()
                     try:
                         await server.run(
                             listener,
@@ -174,7 +173,6 @@ class Serving:
             finally:
                 for task in self._beside:
                     task.cancel()
-                await asyncio.wait({settling})
                 self._remove_address(logger)
             if failed is not None:
                 raise failed

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 from codeplane.adapters.notification_command import NotificationCommand
-from codeplane.adapters.rego import Rego
 from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
@@ -111,7 +110,7 @@ class TrustWiring(PlaneWiring):
             revoke_rights=RightsRevocation(grants=self.grants, approvals=self.approvals),
             most_agents=self.grants.max_agents,
         )
-        self._engine = foundation.engine or Rego(timeout_ms=config.policy.timeout_ms)
+        self._engine = foundation.engine
         self.policy = Policy(
             folder=workspace.policy,
             engine=self._engine,
