@@ -94,6 +94,15 @@ async def test_a_test_that_the_commit_does_not_have_is_new(shop: Path) -> None:
 
 
 @requirement("CHK-02")
+async def test_a_new_file_is_compared_with_nothing_that_ran(shop: Path) -> None:
+    (shop / "tests/test_more.py").write_text(TESTED.replace("class Prices", "class More"))
+    first = git(shop, "rev-parse", "HEAD")
+    async with asking(shop, UNITTEST) as ask:
+        text = str((await ask("checkpoint", message="More tests"))["text"])
+    assert f"new: 1 failure that {first[:9]} does not have\n" in text, text
+
+
+@requirement("CHK-02")
 async def test_the_last_run_at_the_parent_state_is_the_baseline(shop: Path) -> None:
     async def body(ask: Ask) -> tuple[JsonObject, JsonObject, JsonObject]:
         before = result(await ask("test.run"))

@@ -61,19 +61,22 @@ class BaselineResult(Result):
         if not self.commit:
             return ["all failures are new: there is no earlier commit"]
         at = self.commit[:9] + (" (committed without tests)" if self.untested else "")
-        how = "run there now" if self.made else f"recorded {self.recorded_at[:16].replace('T', ' ')}"
+        how = " (run there now)" if self.made else f" (recorded {self.recorded_at[:16].replace('T', ' ')})"
+        if not self.made and not self.recorded_at:
+            # Nothing had to run: the commit has none of their files.
+            how = ""
         lines = []
         if self.old_count:
-            lines.append(f"old: {plural(self.old_count, 'failure')} that {at} has too ({how}): {_list_names(self.old)}")
+            lines.append(f"old: {plural(self.old_count, 'failure')} that {at} has too{how}: {_list_names(self.old)}")
             lines[0] += f" and {self.old_count - _SHOWN} more" if self.old_count > _SHOWN else ""
         if self.new_count:
-            lines.append(f"new: {plural(self.new_count, 'failure')} that {at} does not have ({how})")
+            lines.append(f"new: {plural(self.new_count, 'failure')} that {at} does not have{how}")
         for test, why in list(self.unknown.items())[:_SHOWN]:
             lines.append(f"old or new? {test}: {why}")
         if self.unknown_count > _SHOWN:
             lines.append(f"old or new? and {self.unknown_count - _SHOWN} more")
         if any(reason == UNLOADED for reason in self.unknown.values()):
-            lines.append("make them load, so that their tests run; tests=none commits without")
+            lines.append("make them load, so that their tests run")
         if any(reason != UNLOADED for reason in self.unknown.values()):
             why = f" ({self.why})" if self.why else ""
             lines.append(f"tests could not all be compared with {at}{why}: test_run baseline=true runs them there")
