@@ -7,8 +7,9 @@ from dataclasses import replace
 from codeplane.code.languages.contract import Visibility
 from codeplane.query.compare.additions import reasons_added_breaks
 from codeplane.query.compare.change import Change, FileOutlines, Kind, Risk, order
-from codeplane.query.compare.compatibility import judge_change, layout_breaks
+from codeplane.query.compare.compatibility import judge_change
 from codeplane.query.compare.constructors import is_constructor, needs_nothing
+from codeplane.query.compare.layout import layout_breaks
 from codeplane.query.compare.lines import line_change
 from codeplane.query.compare.module_names import is_same_module, join_modules
 from codeplane.query.compare.outline import Entity, Outline

@@ -16,13 +16,14 @@ from codeplane.query.compare.generics import (
     with_defaults,
 )
 from codeplane.query.compare.header import Header
+from codeplane.query.compare.layout import is_closed, is_same_interface
 from codeplane.query.compare.lifetimes import with_elided_lifetimes
 from codeplane.query.compare.mark_changes import Implemented, call_style, clip, judge_marks, lost_traits
-from codeplane.query.compare.outline import Outline, outermost
+from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
 from codeplane.query.compare.parameter_changes import judge_calls
 from codeplane.query.compare.parameters import Parameter, parameters
-from codeplane.query.compare.rules import CALLABLES, ORDER, PROMISES, VALUES
+from codeplane.query.compare.rules import CALLABLES, ORDER, PROMISES
 from codeplane.query.compare.tokens import code_of, compact
 from codeplane.query.compare.type_aliases import Aliases, names_outside, without_aliases
 from codeplane.query.compare.type_compatibility import (
@@ -35,17 +36,16 @@ from codeplane.query.compare.type_compatibility import (
 from codeplane.query.compare.type_finder import FindType, type_here
 from codeplane.query.compare.type_judge import TypeJudge
 from codeplane.query.compare.type_spelling import with_same_spelling
+from codeplane.query.compare.type_use import is_only_given, is_only_taken
 from codeplane.query.compare.verdict import Verdict
 from codeplane.query.compare.visibility import visibility_of
 
 _OPERATOR = re.compile(rb"\boperator\s*([^\s(]+)\s*\(([^)]*)\)")
-_EMBEDDED = re.compile(r"(\* )?(\w+(?: \. \w+)?)( \[.*?\](?= |$))?")
 _TYPES = frozenset({"interface", "type"})
 _IMPLEMENTING = frozenset({"struct", "enum", "union"})
 _TASK = r"Promise\b|Task\b|ValueTask\b|System \. Threading"
 _CALLED_BY_USERS = frozenset({"__init__", "__new__", "__call__", "__init_subclass__"})
 _ASSIGNED = frozenset({"variable", "constant", "field", "property"})
-_CONTAINED = frozenset({"struct", "record", "enum_member"})
 
 
 def judge_change(
@@ -120,7 +120,7 @@ def judge_change(
     bases = Verdict()
     judge_bases(bases, pair.old, pair.old_place, pair.new, pair.new_place, bases_above)
     is_interface = rules.unions and before.kind == after.kind == "interface"
-    if bases.breaking and is_interface and _is_same_interface(pair, types):
+    if bases.breaking and is_interface and is_same_interface(pair, types):
         bases = Verdict(harmless=[*bases.breaking, *bases.harmless], tags=bases.tags)
     verdict.join(bases)
     if rules.field_classes:
@@ -133,14 +133,14 @@ def judge_change(
     if old_header.optional and not new_header.optional:
         verdict.add("has to be there now", breaks=promised)
     elif new_header.optional and not old_header.optional:
-        verdict.add("may be missing now", breaks=not _is_only_taken(pair))
+        verdict.add("may be missing now", breaks=not is_only_taken(pair))
     return verdict
 
 
 def _comes_from_container(pair: Pair, before: Visibility, now: Visibility) -> bool:
     """Whether a member is as visible as what it is in, before and now."""
     assert pair.old is not None and pair.new is not None
-    around = [side.entities[place].parent for side, place in _sides(pair)]
+    around = [side.entities[place].parent for side, place in pair.sides]
     return min(around) >= 0 and (visibility_of(pair.old, around[0]), visibility_of(pair.new, around[1])) == (
         before,
         now,
@@ -151,7 +151,7 @@ def _is_unnamed(pair: Pair) -> bool:
     """Whether no path leads users to a definition of a crate, before or now."""
     return all(
         side.package is not None and not side.package.names(side.path, side.entities[place].path)
-        for side, place in _sides(pair)
+        for side, place in pair.sides
     )
 
 
@@ -301,7 +301,7 @@ def _judge_types(
         if judge is not None and kind == "type":
             _judge_type(verdict, pair, first.removeprefix("= "), second.removeprefix("= "), judge)
         else:
-            _judge_rest(verdict, kind, first, second, rules, virtual=virtual, is_taken=_is_only_taken(pair))
+            _judge_rest(verdict, kind, first, second, rules, virtual=virtual, is_taken=is_only_taken(pair))
     elif first != second:
         verdict.add(f"comes from {new_header.rest.split()[-1]} now", breaks=False)
 
@@ -313,7 +313,7 @@ def _is_opaque(pair: Pair, before: str, after: str) -> bool:
         return False
     known = [
         side.package.known_as(side.path, tuple(parts)) if side.package is not None else set[str]()
-        for (side, _), parts in zip(_sides(pair), heads, strict=True)
+        for (side, _), parts in zip(pair.sides, heads, strict=True)
     ]
     return all(names and all("::" not in name for name in names) for names in known)
 
@@ -321,7 +321,7 @@ def _is_opaque(pair: Pair, before: str, after: str) -> bool:
 def _holds_what_it_held(pair: Pair, old_header: Header, new_header: Header, judge: TypeJudge | None) -> bool:
     """Whether a field is still of a type that its users can do with, who set it, read it, or do both."""
     before, after = old_header.returns, new_header.returns
-    is_taken, is_given = _is_only_taken(pair), _is_only_given(pair) or "readonly" in old_header.modifiers
+    is_taken, is_given = is_only_taken(pair), is_only_given(pair) or "readonly" in old_header.modifiers
     # What an instance of a class holds is the class's to set.
     is_given = is_given or _container_kind(pair) == "class"
     if is_taken and widens(before, after):
@@ -340,9 +340,9 @@ def _container_kind(pair: Pair) -> str:
 
 def _judge_type(verdict: Verdict, pair: Pair, before: str, after: str, judge: TypeJudge) -> None:
     """Judge what an alias stands for: users give values of it unless they only get them."""
-    fits = judge.gives(before, after) if _is_only_given(pair) else judge.takes(before, after)
+    fits = judge.gives(before, after) if is_only_given(pair) else judge.takes(before, after)
     fits = fits or same_but_arguments(before, after)
-    fits = fits and (_is_only_taken(pair) or judge.is_called_alike(before, after))
+    fits = fits and (is_only_taken(pair) or judge.is_called_alike(before, after))
     verdict.add("the type is another", breaks=not fits)
 
 
@@ -379,43 +379,6 @@ def _judge_rest(
         verdict.add(f"{_shorten(new_rest)} now, {_shorten(old_rest)} before", breaks=rules.typed and not named)
 
 
-def layout_breaks(pair: Pair, types: tuple[FindType, FindType]) -> bool:
-    """Whether a changed body is a changed layout, as of a struct."""
-    assert pair.old is not None and pair.new is not None
-    kind = pair.now.kind
-    if kind in VALUES or kind in CALLABLES:
-        return False
-    rules = pair.new.rules
-    if kind in PROMISES and rules.whole_interfaces:
-        bodies = pair.old.parts(pair.old_place).body, pair.new.parts(pair.new_place).body
-        if is_computed(*map(" ".join, bodies)):
-            return False
-        return not (rules.unions and _is_same_interface(pair, types))
-    if kind == "struct" and rules.embedding:
-        before, after = (_embedded_types(side.parts(place).body) for side, place in _sides(pair))
-        return not before <= after
-    if kind == "struct" and rules.crates and all(_is_closed(*side) for side in _sides(pair)):
-        return False
-    return rules.typed and kind in _CONTAINED
-
-
-def _embedded_types(body: Sequence[str]) -> set[str]:
-    """The types that a struct embeds."""
-    return {" ".join(found) for found in _EMBEDDED.findall(" ".join(token for token in body if token[:1] not in '`"'))}
-
-
-def _sides(pair: Pair) -> tuple[tuple[Outline, int], tuple[Outline, int]]:
-    assert pair.old is not None and pair.new is not None
-    return (pair.old, pair.old_place), (pair.new, pair.new_place)
-
-
-def _is_same_interface(pair: Pair, types: tuple[FindType, FindType]) -> bool:
-    """Whether an interface may have, and ask for, neither more nor less than before."""
-    assert pair.old is not None and pair.new is not None
-    judge = TypeJudge((pair.old, pair.old_place), (pair.new, pair.new_place), types)
-    return judge.holds_the_same(is_taken=_is_only_taken(pair), is_given=_is_only_given(pair))
-
-
 def _is_special(name: str) -> bool:
     """Whether the interpreter calls a method of this name."""
     return name.startswith("__") and name.endswith("__")
@@ -447,21 +410,10 @@ def _is_same_by_name(new: Outline, header: Header, kind: str) -> bool:
 def _stands_for(pair: Pair) -> bool:
     """Whether an alias of Rust takes the place of a struct that users could neither write out nor take apart."""
     assert pair.old is not None and pair.new is not None
-    if not pair.new.rules.crates or not _is_closed(pair.old, pair.old_place):
+    if not pair.new.rules.crates or not is_closed(pair.old, pair.old_place):
         return False
-    counts = [len(type_parameters(side.parts(place).header, side.rules)[0]) for side, place in _sides(pair)]
+    counts = [len(type_parameters(side.parts(place).header, side.rules)[0]) for side, place in pair.sides]
     return counts[0] == counts[1]
-
-
-def _is_closed(outline: Outline, place: int) -> bool:
-    """Whether a struct of Rust has fields, and none that users see."""
-    if outline.entities[place].kind != "struct":
-        return False
-    body = outline.parts(place).body
-    fields = outline.children.get(place, ())
-    kinds = {visibility_of(outline, child) for child in fields if outline.entities[child].kind == "field"}
-    is_seen = any(token == "pub" and body[at + 1 : at + 2] != ("(",) for at, token in enumerate(body))
-    return (body[:1] == ("(",) and not is_seen) or (bool(kinds) and "public" not in kinds)
 
 
 def _judge_lambda(verdict: Verdict, pair: Pair) -> bool:
@@ -473,29 +425,6 @@ def _judge_lambda(verdict: Verdict, pair: Pair) -> bool:
     verdict.add("a function all the same", breaks=False, tag="kind_changed")
     judge_calls(verdict, before, after, pair.new.rules)
     return True
-
-
-def _is_only_taken(pair: Pair) -> bool:
-    """Whether users of its package, before and now, only give values of a type, or of the one it is in."""
-    return all(
-        outline is not None
-        and outline.package is not None
-        and outline.package.is_only_taken(outline.path, outermost(outline, place))
-        for outline, place in ((pair.old, pair.old_place), (pair.new, pair.new_place))
-    )
-
-
-def _is_only_given(pair: Pair) -> bool:
-    """Whether users of its package, before and now, only get values of a type, or of the one it is in."""
-    return all(
-        outline is not None and _is_only_handed_out(outline, place)
-        for outline, place in ((pair.old, pair.old_place), (pair.new, pair.new_place))
-    )
-
-
-def _is_only_handed_out(outline: Outline, place: int) -> bool:
-    package = outline.package
-    return package is not None and package.is_only_handed_out(outline.path, outermost(outline, place))
 
 
 def _shorten(text: str) -> str:

@@ -43,6 +43,12 @@ class Pair:
         assert entity is not None
         return entity
 
+    @property
+    def sides(self) -> tuple[tuple[Outline, int], tuple[Outline, int]]:
+        """The outline and place of a definition that is in both states."""
+        assert self.old is not None and self.new is not None
+        return (self.old, self.old_place), (self.new, self.new_place)
+
 
 class Pairing:
     """Pairs the definitions of all changed files; `tired` if there were too many to compare."""
