@@ -264,6 +264,20 @@ def test_a_macro_of_another_file_between_a_template_and_a_name_is_none_of_both(t
         assert set(found.values()) <= {"PROVEN", "STRONG"}
 
 
+@pytest.mark.parametrize(
+    "meaning", ["if (ready())", "if (level == 1 && (ready()))", "while (ready())", "if (0) ; else"]
+)
+def test_a_call_behind_a_macro_that_is_a_condition_is_a_use(tmp_path: Path, meaning: str) -> None:
+    files = {
+        "a.cpp": (
+            f"#ifdef A\n#define GUARD {meaning}\n#else\n#define GUARD\n#endif\n"
+            "bool ready();\nvoid run();\nint level;\nvoid all() {\n  GUARD run();\n}\n"
+        )
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert "a.cpp:10:9" in repo.uses("a.cpp:7:6")
+
+
 async def test_the_definition_of_a_method_in_a_namespace_that_cannot_be_read_is_asked_about(tmp_path: Path) -> None:
     files = {
         "macros.h": "#define OPENING namespace hidden {\n#define CLOSING }\n",

@@ -1,4 +1,5 @@
-"""Macros that a file defines as nothing, or as words that only say how something is declared, replaced by blanks."""
+"""Macros that a file defines as nothing, as words that only say how something is declared, or as what a statement
+depends on, replaced by blanks."""
 
 import re
 from collections.abc import Mapping
@@ -14,6 +15,9 @@ _SPECIFIER = re.compile(
     rb"__cdecl|__stdcall|__fastcall|__thiscall|__vectorcall|__unaligned)\b|"
     rb"(?P<word>[A-Za-z_]\w*)" % _PAIRED
 )
+# `if (ready())`, which begins a statement and declares nothing: what follows is no type's name.
+_CONDITION = re.compile(rb"\s*(?:(?:if|while)\s*(%s)(?:\s*(?:;|\{\s*\})\s*else\b)?|else\b)" % _PAIRED)
+_ASSIGNMENT = re.compile(rb"(?<![=!<>])=(?!=)|;")
 _MAX_DEPTH = 4
 
 
@@ -42,7 +46,10 @@ def _is_blank(name: bytes, bodies: Mapping[bytes, list[bytes]], depth: int = 0) 
 
 
 def _is_specifier(body: bytes, bodies: Mapping[bytes, list[bytes]], depth: int) -> bool:
-    at = 0
+    condition = _CONDITION.match(body)
+    if condition is not None and _ASSIGNMENT.search(condition[1] or b"") is not None:
+        return False
+    at = condition.end() if condition is not None else 0
     while at < len(body):
         match = _SPECIFIER.match(body, at)
         if match is None or (match["word"] is not None and not _is_blank(match["word"], bodies, depth + 1)):
