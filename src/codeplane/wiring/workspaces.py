@@ -35,6 +35,10 @@ class _Opened:
     catalogue: Catalogue
     leases: Leases
 
+    @property
+    def is_idle(self) -> bool:
+        return self.leases.is_idle
+
     def state(self, call: Call) -> JsonObject:
         return self.repository.index.state(call)
 

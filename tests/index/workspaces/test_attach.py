@@ -275,3 +275,28 @@ async def test_a_list_that_comes_with_the_repository_is_not_the_owners(main: Pat
     with pytest.raises(ConfigInvalid, match="under version control"):
         async with asking(main, *QUIET):
             """Not reached."""
+
+
+@requirement("WSP-01")
+async def test_the_oldest_temporary_folder_makes_room_also_after_a_restart(main: Path, tmp_path: Path) -> None:
+    folders = {name: make_repo(tmp_path / "lib" / name, {"a.py": "def a():\n    pass\n"}) for name in "zyxwv"}
+    limits = (*settings(tmp_path / "lib"), "workspaces.max_attached=3")
+
+    async def names(ask: Ask) -> list[str]:
+        listed = result(await ask("workspace.list"))["workspaces"]
+        assert isinstance(listed, list)
+        return [str(each["name"]) for each in listed if isinstance(each, dict)]
+
+    async with asking(main, *limits) as ask:
+        for name in "zyx":
+            result(await ask("workspace.attach", path=str(folders[name]), temporary=name != "z"))
+        # It is in use: whoever attaches it for good keeps it.
+        assert result(await ask("workspace.attach", path=str(folders["y"])))["name"] == "y"
+        result(await ask("workspace.attach", path=str(folders["w"]), temporary=True))
+        assert await names(ask) == ["w", "y", "z"]
+    async with asking(main, *limits) as ask:
+        result(await ask("workspace.attach", path=str(folders["v"])))
+        assert await names(ask) == ["v", "y", "z"]
+        assert error(await ask("workspace.attach", path=str(folders["x"]), temporary=True))[0] == "TOO_LARGE"
+        taken = await ask("workspace.attach", path=str(folders["x"]), name="y")
+        assert error(taken)[0] == "INVALID_ARGUMENT"

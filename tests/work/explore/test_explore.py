@@ -150,6 +150,16 @@ async def test_a_folder_and_another_repository_can_be_explored(shop: Path, tmp_p
         assert not (other / ".codeplane").exists()
 
 
+async def test_what_explorations_attach_makes_room_for_the_next(shop: Path, tmp_path: Path) -> None:
+    others = [make_repo(tmp_path / "far" / name, {"a.go": "package a\n"}) for name in ("one", "two", "three")]
+    roots = f'workspaces.roots=["{tmp_path / "far"}"]'
+    async with explore_plane(shop, roots, "workspaces.max_attached=2") as plane:
+        for other in others:
+            assert (await plane.explore(root=str(other))).summary["repoName"] == other.name
+        attached = result(await plane.ask("workspace.list"))["workspaces"]
+        assert [each["name"] for each in attached] == ["three", "two"]  # type: ignore[union-attr,index,call-overload]
+
+
 async def test_a_remote_is_cloned_by_its_caller_once(shop: Path, tmp_path: Path) -> None:
     far = make_repo(
         tmp_path / "far" / "remote", {"README.md": "# Far\n\nA repository that is cloned before it is explored.\n"}

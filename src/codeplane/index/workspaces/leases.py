@@ -22,6 +22,11 @@ class Leases:
         self._idle = asyncio.Event()
         self._idle.set()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call is under way."""
+        return self._running == 0
+
     def around(self, handler: Handler) -> Handler:
         """Wrap a handler: count it while it runs, refuse it once the workspace is closed."""
 

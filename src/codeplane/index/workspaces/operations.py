@@ -2,8 +2,9 @@
 
 import asyncio
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +23,7 @@ from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Res
 from codeplane.kernel.plural import plural
 
 _NAME = Field("", max_length=100, description="made from the folder's or remote's without it")
+_TEMPORARY = Field(False, description="it may be detached again when there is no more room, the oldest first")
 
 
 class Cloner(Protocol):
@@ -39,6 +41,7 @@ class AttachRequest(Request):
 
     path: str = Field(min_length=1, max_length=4096, description="absolute, from ~, or relative to the repository")
     name: str = _NAME
+    temporary: bool = _TEMPORARY
 
 
 class DetachRequest(Request):
@@ -56,6 +59,7 @@ class CloneRequest(Request):
     branch: str = Field("", max_length=250, description="or tag; the remote's own without it")
     recurse_submodules: bool = False
     fetch_lfs: bool = False
+    temporary: bool = _TEMPORARY
 
 
 class ListRequest(Request):
@@ -116,10 +120,16 @@ class WorkspaceOperations:
         """
         root = await asyncio.to_thread(self._folders.check, request.path)
         name = check_name(request.name) if request.name else suggest_name(root.name)
-        with self._reserve(name):
+        same = self._workspaces.at(root)
+        if same is not None and same.temporary and not request.temporary and request.name in ("", same.name):
+            same = replace(same, temporary=False)
+            self._workspaces.add(same)
+            await call.record([("workspaces", "workspace.attached", {"name": same.name, "root": path_text(str(root))})])
+            return self._info(call, same)
+        async with self._reserve(call, name):
             if same := self._workspaces.at(root):
                 raise InvalidArgument(f"that folder is attached already, as {same.name}", hint="use it as it is")
-            attached = AttachedWorkspace(name=name, root=root)
+            attached = AttachedWorkspace(name=name, root=root, temporary=request.temporary)
             self._workspaces.add(attached)
         await call.record([("workspaces", "workspace.attached", {"name": name, "root": path_text(str(root))})])
         return self._info(call, attached)
@@ -156,14 +166,7 @@ class WorkspaceOperations:
         name = request.name
         attached = self._workspaces.get(name)
         self._refuse_busy(name)
-        self._busy.add(name)
-        try:
-            gone = await self._workspaces.remove(name, delete_index=request.delete_index)
-        finally:
-            self._busy.discard(name)
-        if not gone:
-            call.warn(f"some files below {self._workspaces.home(name)} could not be removed")
-        await call.record([("workspaces", "workspace.detached", {"name": name})])
+        gone = await self._remove(call, name, delete_index=request.delete_index)
         return DetachResult(
             name=name,
             index_deleted=gone and request.delete_index,
@@ -185,7 +188,7 @@ class WorkspaceOperations:
         if request.branch.startswith("-") or not request.branch.isprintable():
             raise InvalidArgument("that is no branch's name", hint="leave branch out for the remote's own")
         name = check_name(request.name) if request.name else suggest_name(remote.last)
-        with self._reserve(name):
+        async with self._reserve(call, name):
             home = self._workspaces.home(name)
             partial, target = home / PARTIAL, home / CHECKOUT
             await asyncio.to_thread(_clear, home, partial, target)
@@ -199,7 +202,7 @@ class WorkspaceOperations:
                     call=call,
                 )
                 partial.rename(target)
-                attached = AttachedWorkspace(name=name, root=target, url=remote.shown)
+                attached = AttachedWorkspace(name=name, root=target, url=remote.shown, temporary=request.temporary)
                 self._workspaces.add(attached)
             except BaseException:
                 await asyncio.shield(asyncio.to_thread(shutil.rmtree, target, ignore_errors=True))
@@ -237,23 +240,41 @@ class WorkspaceOperations:
             )
         return remote
 
-    @contextmanager
-    def _reserve(self, name: str) -> Iterator[None]:
-        """Reserve a free name while it is being attached."""
+    @asynccontextmanager
+    async def _reserve(self, call: Call, name: str) -> AsyncIterator[None]:
+        """Reserve a free name while it is being attached, and make room for it."""
         self._refuse_busy(name)
         if any(workspace.name == name for workspace in self._workspaces.all()):
             raise InvalidArgument(f"a workspace is called {name} already", hint="give another name, or detach it first")
-        if len(self._workspaces) + len(self._busy) >= self._max_attached:
-            raise TooLarge(
-                f"{len(self._workspaces)} workspaces are attached, and no more may be",
-                hint="detach one, or raise workspaces.max_attached",
-                details={"limit": "workspaces.max_attached"},
-            )
         self._busy.add(name)
         try:
+            await self._make_room(call)
             yield
         finally:
             self._busy.discard(name)
+
+    async def _make_room(self, call: Call) -> None:
+        """Detach the oldest temporary workspaces that nobody is asking, as far as there is no room."""
+        while len(self._workspaces) + len(self._busy) > self._max_attached:
+            oldest = self._workspaces.oldest_temporary()
+            if oldest is None:
+                raise TooLarge(
+                    f"{len(self._workspaces)} workspaces are attached, and no more may be",
+                    hint="detach one, or raise workspaces.max_attached",
+                    details={"limit": "workspaces.max_attached"},
+                )
+            await self._remove(call, oldest.name, delete_index=True)
+
+    async def _remove(self, call: Call, name: str, *, delete_index: bool) -> bool:
+        self._busy.add(name)
+        try:
+            gone = await self._workspaces.remove(name, delete_index=delete_index)
+        finally:
+            self._busy.discard(name)
+        if not gone:
+            call.warn(f"some files below {self._workspaces.home(name)} could not be removed")
+        await call.record([("workspaces", "workspace.detached", {"name": name})])
+        return gone
 
     def _refuse_busy(self, name: str) -> None:
         if name in self._busy:

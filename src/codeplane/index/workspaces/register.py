@@ -19,6 +19,8 @@ class AttachedWorkspace:
     name: str
     root: Path
     url: str | None = None
+    # It is detached when another needs its place.
+    temporary: bool = False
 
 
 class Register:
@@ -66,7 +68,11 @@ class Register:
         """Write all workspaces atomically."""
         # A clone lies where its name says, so that the repository can be moved with it.
         entries = [
-            {"name": workspace.name, **({"url": workspace.url} if workspace.url else {"root": str(workspace.root)})}
+            {
+                "name": workspace.name,
+                **({"url": workspace.url} if workspace.url else {"root": str(workspace.root)}),
+                **({"temporary": True} if workspace.temporary else {}),
+            }
             for workspace in attached
         ]
         self._write(self._path, json.dumps({"version": _VERSION, "workspaces": entries}, indent=1) + "\n")
@@ -76,12 +82,13 @@ class Register:
         if not isinstance(name, str):
             raise TypeError("a name is a string")
         check_name(name)
+        temporary = entry.get("temporary") is True
         if isinstance(url, str):
-            return AttachedWorkspace(name=name, root=self._clone_at(name), url=url)
+            return AttachedWorkspace(name=name, root=self._clone_at(name), url=url, temporary=temporary)
         if not isinstance(root, str) or not Path(root).is_absolute() or "\0" in root:
             raise ValueError(f"the root of {name} is no absolute path")
         self._refuse(Path(root))
-        return AttachedWorkspace(name=name, root=Path(root))
+        return AttachedWorkspace(name=name, root=Path(root), temporary=temporary)
 
     def _set_aside(self) -> None:
         """Move a broken file aside before the next save overwrites it."""

@@ -25,6 +25,9 @@ class OpenWorkspace(Protocol):
     @property
     def catalogue(self) -> Catalogue: ...
 
+    @property
+    def is_idle(self) -> bool: ...
+
     def state(self, call: Call) -> JsonObject: ...
 
     async def stop(self) -> None: ...
@@ -67,6 +70,14 @@ class Workspaces:
             (workspace for workspace in self.all() if workspace.root.is_dir() and workspace.root.samefile(root)), None
         )
 
+    def oldest_temporary(self) -> AttachedWorkspace | None:
+        """The temporary workspace that was attached first, of those without calls under way."""
+        for name, workspace in self._attached.items():
+            opened = self._open.get(name)
+            if workspace.temporary and (opened is None or opened.is_idle):
+                return workspace
+        return None
+
     def home(self, name: str) -> Path:
         """The folder of a workspace's index, and of its checkout if it is a clone."""
         return self._folder / name
@@ -95,14 +106,15 @@ class Workspaces:
         return opened.state(call) if opened is not None else None
 
     def add(self, attached: AttachedWorkspace) -> None:
-        """Attach a workspace and save the register."""
-        self._register.save([*self.all(), attached])
-        self._attached[attached.name] = attached
+        """Attach a workspace, or put it in the place of the one of its name, and save the register."""
+        together = {**self._attached, attached.name: attached}
+        self._register.save(together.values())
+        self._attached = together
 
     async def remove(self, name: str, *, delete_index: bool) -> bool:
         """Close a workspace and remove its clone, and its index if wanted; return whether all is gone."""
         self.get(name)
-        self._register.save(workspace for workspace in self.all() if workspace.name != name)
+        self._register.save(workspace for workspace in self._attached.values() if workspace.name != name)
         del self._attached[name]
         opened = self._open.pop(name, None)
         if opened is not None:

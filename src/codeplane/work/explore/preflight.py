@@ -58,7 +58,7 @@ class Preflight:
         for attached in await self._attached(call):
             if attached["root"] == str(real):
                 return Target(name=real.name, workspace=str(attached["name"]))
-        found = await self._call(call, "workspace.attach", {"path": str(real)})
+        found = await self._call(call, "workspace.attach", {"path": str(real), "temporary": True})
         return Target(name=real.name, workspace=str(found["name"]))
 
     async def _clone(self, call: Call, request: StartRequest) -> Target:
@@ -66,7 +66,7 @@ class Preflight:
         for attached in await self._attached(call):
             if str(attached.get("url") or "").rstrip("/").removesuffix(".git") == wanted and not request.branch:
                 return Target(name=str(attached["name"]), workspace=str(attached["name"]))
-        arguments: JsonObject = {"url": request.remote_url, "branch": request.branch}
+        arguments: JsonObject = {"url": request.remote_url, "branch": request.branch, "temporary": True}
         found = await self._call(call, "git.clone", arguments)
         return Target(name=str(found["name"]), workspace=str(found["name"]))
 
