@@ -5,7 +5,7 @@ import re
 # A folder `test` inside another is part of the program where Python is written, and of its tests elsewhere.
 _TEST = re.compile(
     r"(?:^|/)(?:tests|__tests__|specs?)/|^(?:test|testing)/|(?:^|/)src/test/|(?:^|/)test/(?:.*/)?[^/]*\.(?!pyi?$)\w+$"
-    r"|(?:^|/)(?:test_[^/]*|conftest\.py|tests\.py)$|(?:[._]test|_tests|[._]spec|Test|Tests|Spec)\.\w+$"
+    r"|(?:^|/)(?:test_[^/]*|conftest\.py|tests\.py|tests?\.(?:c|cc|cpp))$|(?:[._]test|_tests|[._]spec|Test|Tests|Spec)\.\w+$"
 )
 _COPY = re.compile(r"(^|/)(dist|build|out|lib/cjs|lib/esm|vendor|third_party|node_modules)/|\.min\.\w+$|\.d\.[cm]?ts$")
 

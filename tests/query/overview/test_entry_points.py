@@ -68,6 +68,50 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
         },
         [("library", "klaxon/src/main/kotlin/k/Klaxon.kt")],
     ),
+    "carts-java": (
+        {
+            "pom.xml": "<project/>\n",
+            "src/main/java/s/Cart.java": "package s;\npublic class Cart {}\n",
+            "src/main/java/s/Rare.java": "package s;\npublic class Rare {}\n",
+            "src/test/java/s/CartTest.java": "package s;\nclass CartTest { Cart cart; }\n",
+            "src/test/java/s/OtherTest.java": "package s;\nclass OtherTest { Cart cart; Rare rare; }\n",
+        },
+        [("library", "src/main/java/s/Cart.java")],
+    ),
+    "parse-net": (
+        {
+            "src/Grammar/Grammar.csproj": "<Project/>\n",
+            "src/Grammar/Parse.cs": "namespace G { public static class Parse {} }\n",
+            "src/Grammar/Parse.Many.cs": "namespace G { public static partial class Parse {} }\n",
+            "src/Grammar/Input.cs": "namespace G { class Input {} }\n",
+            "README.md": "# Grammar\n\n    var name = Parse.Letter;\n",
+            "test/Grammar.Tests/Grammar.Tests.csproj": "<Project/>\n",
+            "test/Grammar.Tests/ATests.cs": "class ATests { Parse parse; Input input; }\n",
+            "test/Grammar.Tests/BTests.cs": "class BTests { Input input; }\n",
+        },
+        [("library", "src/Grammar/Parse.cs")],
+    ),
+    "yaml-cpp": (
+        {
+            "include/yaml-cpp/yaml.h": "#pragma once\n",
+            "include/yaml-cpp/anchor.h": "#pragma once\n",
+            "util/parse.cpp": "int main() { return 0; }\n",
+            "tests.c": "int main() { return 0; }\n",
+        },
+        [("library", "include/yaml-cpp/yaml.h"), ("function", "util/parse.cpp")],
+    ),
+    "fetcher": (
+        {"package.json": '{"name": "fetcher"}', "source/index.ts": "export const a = 1;\n"},
+        [("library", "source/index.ts")],
+    ),
+    "lifespan": (
+        {
+            "pyproject.toml": '[project]\nname = "lifespan"\n',
+            "lifespan/__init__.py": "",
+            "lifespan/on.py": "class On:\n    def main(self):\n        pass\n",
+        },
+        [("library", "lifespan/__init__.py")],
+    ),
     "web-kit": (
         {"package.json": '{"name": "web-kit", "scripts": {"test": "jest"}}', "src/index.ts": "export const a = 1;\n"},
         [("library", "src/index.ts"), ("script", "package.json")],

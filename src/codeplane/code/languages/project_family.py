@@ -22,6 +22,9 @@ class Family:
     fronts: tuple[str, ...] = ()
     """The files by which users of a library enter it, the likeliest first: globs below the root of its package, in
     which `{name}` is the package's name in any case and with any dashes."""
+    in_types: bool = False
+    """All code is in types: programs start in methods, and a library without a front file is entered by the types that
+    its README and most of its tests speak of."""
 
 
 def project_family(
@@ -35,6 +38,7 @@ def project_family(
     ambient: bool = False,
     ambient_unless: str = "",
     fronts: str = "",
+    in_types: bool = False,
 ) -> Family:
     """A family from texts in which blanks part the names."""
     return Family(
@@ -47,4 +51,5 @@ def project_family(
         ambient=ambient,
         ambient_unless=tuple(ambient_unless.split()),
         fronts=tuple(fronts.split()),
+        in_types=in_types,
     )

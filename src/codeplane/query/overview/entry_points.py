@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import Field
 
+from codeplane.code.languages.registry import PROJECT_FAMILIES
 from codeplane.code.resolve.world import World
-from codeplane.index.fact_store import FactStore
+from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_test
 from codeplane.index.snapshot import Snapshot
@@ -31,9 +32,10 @@ _FOLLOWED = 5
 # Programs below these show or measure something, and are not what the repository is for.
 _ASIDE = re.compile(
     r"(?:^|/)(?:examples?|samples?|demos?|bench(?:es|marks?)?|docs?|fuzz(?:ing)?|perf|metrics|tools|scripts|extras|ci"
-    r"|contrib|site|support)/|^\.[^/]+/|(?:^|/)(?:build\.rs|setup\.py)$"
+    r"|contrib|site|support)/|^utils?/|^\.[^/]+/|(?:^|/)(?:build\.rs|setup\.py)$"
 )
 _BEGINS = 3
+_IN_TYPES = frozenset(language for family in PROJECT_FAMILIES if family.in_types for language in family.languages)
 
 
 class EntryPointsRequest(WorkspaceRequest):
@@ -80,7 +82,8 @@ class EntryPoints(Result):
 def all_entry_points(world: World, store: FactStore, root_name: str, limit: int) -> EntryPoints:
     """Programs and commands, then the fronts of libraries, then what is aside."""
     programs, count = entry_points(world, store)
-    fronts = [path for path in library_fronts(world.snapshot, root_name) if not _ASIDE.search(path)]
+    found = library_fronts(world.snapshot, root_name, lambda name: [path for path, _ in store.files_with(name)])
+    fronts = [path for path in found if not _ASIDE.search(path)]
     libraries = [EntryPoint(path=path_text(path), kind="library", name=path.rpartition("/")[2]) for path in fronts]
     started = {(point.defined_in, point.defined_line) for point in programs if point.defined_in is not None}
     count -= len(programs)
@@ -104,12 +107,7 @@ def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]
     for name in _STARTS:
         for symbol in store.find_symbols(name, limit=_MAX_NAMED):
             known = snapshot.files.get(symbol.file)
-            if (
-                known is not None
-                and known.digest == symbol.digest
-                and not is_test(symbol.file)
-                and _is_start(symbol.kind, symbol.path)
-            ):
+            if known is not None and known.digest == symbol.digest and not is_test(symbol.file) and _is_start(symbol):
                 point = EntryPoint(
                     path=path_text(symbol.file),
                     kind=symbol.kind,
@@ -139,9 +137,11 @@ def _follow_script(world: World, store: FactStore, script: EntryPoint) -> EntryP
     return script.model_copy(update={"defined_in": path_text(path), "defined_line": definition.line, "begins": begins})
 
 
-def _is_start(kind: str, path: str) -> bool:
-    """Whether a definition is a top-level function, or a method of a top-level class."""
-    return (kind == "function" and "." not in path) or (kind == "method" and path.count(".") == 1)
+def _is_start(symbol: Symbol) -> bool:
+    """Whether a definition is a top-level function, or a method of a top-level class where programs start in those."""
+    if symbol.kind == "method":
+        return symbol.language in _IN_TYPES and symbol.path.count(".") == 1
+    return symbol.kind == "function" and "." not in symbol.path
 
 
 def _files_with_main(snapshot: Snapshot, store: FactStore) -> Iterator[str]:

@@ -1,22 +1,33 @@
 """The files by which users of a library enter it."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 
+from codeplane.code.languages.project_family import Family
 from codeplane.code.languages.registry import PROJECT_FAMILIES, ROOT_FRONTS
 from codeplane.index.contexts.discovery import discover
+from codeplane.index.contexts.family import FAMILY
 from codeplane.index.path_kinds import is_copy, is_test
 from codeplane.index.snapshot import Snapshot
 
 MAX_FRONTS = 20
 _MAX_PROJECTS = 50
+# Types that fewer tests speak of are not what a library is for.
+_MIN_TESTS, _MAX_TYPES, _MAX_FILES = 2, 3, 1000
 _MODULE = re.compile(rb"^module\s+(\S+)", re.MULTILINE)
+_OF_C = re.compile(r"^lib|[-_.](?:c|cc|cpp|cxx|c\+\+)$", re.IGNORECASE)
+_README = re.compile(r"readme(?:\.\w+)?", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
 _VERSION = re.compile(r"v\d+")
 _FRONTS = {family.name: family.fronts for family in PROJECT_FAMILIES if family.fronts}
 
 
-def library_fronts(snapshot: Snapshot, root_name: str) -> list[str]:
-    """The front files of the repository's packages, those nearest to the root first."""
+def library_fronts(snapshot: Snapshot, root_name: str, files_with: Callable[[str], Iterable[str]]) -> list[str]:
+    """The front files of the repository's packages, those nearest to the root first.
+
+    `files_with` finds the files in which an identifier occurs.
+    """
 
     def read(path: str) -> bytes | None:
         known = snapshot.files.get(path)
@@ -30,8 +41,35 @@ def library_fronts(snapshot: Snapshot, root_name: str) -> list[str]:
             names = _names(project.root, root_name, project.markers, read)
             fronts |= dict.fromkeys(_first_matches(snapshot.files, project.root, patterns, names))
     if not fronts:
-        fronts = dict.fromkeys(_first_matches(snapshot.files, "", ROOT_FRONTS, _without_digits(root_name)))
+        families = {FAMILY[project.family] for project in chosen if FAMILY[project.family].in_types}
+        readme = next(
+            (text for path in sorted(snapshot.files) if _README.fullmatch(path) and (text := read(path))), b""
+        )
+        fronts = dict.fromkeys(_types_of_users(snapshot.files, families, readme.decode("utf-8", "replace"), files_with))
+    if not fronts:
+        fronts = dict.fromkeys(
+            _first_matches(snapshot.files, "", ROOT_FRONTS, _without_language(_without_digits(root_name)))
+        )
     return list(fronts)[:MAX_FRONTS]
+
+
+def _types_of_users(
+    paths: Iterable[str], families: Iterable[Family], readme: str, files_with: Callable[[str], Iterable[str]]
+) -> list[str]:
+    """The files of the types that the README speaks of most, else of those that most files of tests speak of."""
+    suffixes = tuple(pattern.removeprefix("**/*") for family in families for pattern in family.include)
+    if not suffixes:
+        return []
+    written = Counter(_WORD.findall(readme))
+    uses: dict[str, tuple[int, int]] = {}
+    for path in sorted(path for path in paths if path.endswith(suffixes) and not is_test(path) and not is_copy(path)):
+        name = path.rpartition("/")[2].rpartition(".")[0]
+        # A name of two parts is that of a part of a type.
+        if name.isidentifier() and len(uses) < _MAX_FILES:
+            uses[path] = written[name], sum(map(is_test, files_with(name)))
+    named = [path for path, (in_readme, tests) in uses.items() if in_readme and tests]
+    ranked = sorted(named or uses, key=lambda path: (-uses[path][0], -uses[path][1], path))
+    return [path for path in ranked if named or uses[path][1] >= _MIN_TESTS][:_MAX_TYPES]
 
 
 def _names(root: str, root_name: str, markers: Iterable[str], read: Callable[[str], bytes | None]) -> set[str]:
@@ -47,6 +85,11 @@ def _names(root: str, root_name: str, markers: Iterable[str], read: Callable[[st
 def _without_digits(*names: str) -> set[str]:
     """The names, and what they are without a version at their end."""
     return {spelled for name in names for spelled in (name, name.rstrip("0123456789.-") or name)}
+
+
+def _without_language(names: set[str]) -> set[str]:
+    """The names, and what they are without the language they are written in."""
+    return {spelled for name in names for spelled in (name, _OF_C.sub("", name) or name)}
 
 
 def _first_matches(paths: Iterable[str], root: str, patterns: tuple[str, ...], names: set[str]) -> list[str]:

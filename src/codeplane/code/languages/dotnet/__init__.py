@@ -56,4 +56,5 @@ PROJECT = project_family(
     fences="*.sln",
     packages="*.csproj *.fsproj *.vbproj",
     fronts="**/{name}.cs",
+    in_types=True,
 )

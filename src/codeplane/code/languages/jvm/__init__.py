@@ -89,4 +89,5 @@ PROJECT = project_family(
     fences="settings.gradle settings.gradle.kts .mvn/",
     packages="build.gradle build.gradle.kts pom.xml build.sbt",
     fronts="src/main/**/{name}.java src/main/**/{name}.kt src/**/{name}.kt src/**/{name}.scala",
+    in_types=True,
 )
