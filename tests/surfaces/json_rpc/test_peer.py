@@ -178,6 +178,31 @@ class TestRequests:
             await line.say({"jsonrpc": "2.0", "id": request_id, "result": 1})
         assert line.sent.empty()
 
+    @pytest.mark.parametrize("wrong", [{}, {"result": True, "error": {"code": 1, "message": "no"}}])
+    async def test_whoever_asked_does_not_wait_for_a_better_answer(self, wrong: JsonObject) -> None:
+        line = Line()
+        asking = asyncio.ensure_future(line.peer.request("ask", {}))
+        await line.say({"jsonrpc": "2.0", "id": (await line.sent.get())["id"], **wrong})
+        assert line.sent.empty(), "an error with that id would answer a request of the other side"
+        with pytest.raises(RpcError, match="a result or an error"):
+            await asking
+
+    async def test_an_error_that_is_null_is_none(self) -> None:
+        line = Line()
+        asking = asyncio.ensure_future(line.peer.request("ask", {}))
+        await line.say({"jsonrpc": "2.0", "id": (await line.sent.get())["id"], "result": 1, "error": None})
+        assert line.sent.empty() and await asking == 1
+
+    async def test_whoever_has_said_everything_is_asked_nothing(self) -> None:
+        line = Line()
+        asking = asyncio.ensure_future(line.peer.request("ask", {}))
+        await line.sent.get()
+        await line.peer.drain(30)
+        with pytest.raises(ConnectionGone):
+            await asking
+        with pytest.raises(ConnectionGone):
+            await line.peer.request("ask", {})
+
     async def test_an_error_is_raised(self) -> None:
         line = Line()
         asking = asyncio.ensure_future(line.peer.request("ask", {}))

@@ -1,13 +1,17 @@
 """Approvals over stdio, with Microsoft's own protocol package as the client: who is asked, and what that decides."""
 
 import json
+import subprocess
 from collections.abc import Sequence
+from functools import partial
+from io import BufferedReader
 from pathlib import Path
 from typing import cast
 
 import pytest
 
 from codeplane.kernel.json import JsonObject
+from codeplane.surfaces.cli.content_length import ContentLength
 from tests.harness import CPL, Server, cpl, make_repo, start
 from tests.interaction.requirements import requirement
 from tests.surfaces.lsp.npm_clients import run_client
@@ -70,3 +74,46 @@ def test_what_an_editor_may_not_decide_waits_for_the_person_and_says_so(
     waiting = json.dumps(found["waiting"])
     assert "refactor.delete" in waiting and "write_files" in waiting
     assert {name: (server.repo / name).read_text() for name in FILES} == FILES
+
+
+def test_a_question_without_an_answer_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environ = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    monkeypatch.setenv("XDG_CONFIG_HOME", environ["XDG_CONFIG_HOME"])
+    repo = make_repo(tmp_path / "repo", FILES).resolve()
+    server = start(repo, overrides=["trust.mode=always"], environ=environ)
+    framing = ContentLength()
+    try:
+        assert cpl("clients", "allow", "editor", cwd=repo, environ=environ).returncode == 0
+        command = [CPL, "lsp", "--repo", str(repo), "--client", "editor"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdin is not None and isinstance(process.stdout, BufferedReader)
+            pipe, chunks = process.stdin, iter(partial(process.stdout.read1, 65_536), b"")
+            heard = map(json.loads, framing.split(chunks))
+
+            def say(message: JsonObject) -> None:
+                pipe.write(framing.join(json.dumps({"jsonrpc": "2.0", **message}).encode()))
+                pipe.flush()
+
+            def delete(request_id: int) -> JsonObject:
+                params: JsonObject = {"command": "codeplane.delete", "arguments": ["unused.py:1:5"]}
+                say({"id": request_id, "method": "workspace/executeCommand", "params": params})
+                return next(each for each in heard if each.get("method") == "codeplane/approveTool")
+
+            def answer_to(request_id: int) -> str:
+                return json.dumps(next(each for each in heard if each.get("id") == request_id and "method" not in each))
+
+            asks: JsonObject = {"experimental": {"codeplane": {"approveTool": True}}}
+            say({"id": 100, "method": "initialize", "params": {"capabilities": asks}})
+            question = delete(101)
+            say({"method": "$/cancelRequest", "params": {"id": 101}})
+            taken_back = next(each for each in heard if str(each.get("method")).startswith("$/cancel"))
+            assert (taken_back["method"], taken_back["params"]) == ("$/cancelRequest", {"id": question["id"]})
+            say({"id": delete(102)["id"], "result": {"approved": True}, "error": {"code": 1, "message": "both"}})
+            assert "APPROVAL_PENDING" in answer_to(102)
+            delete(103)
+            say({"id": 104, "method": "shutdown"})
+            say({"method": "exit"})
+            assert "APPROVAL_PENDING" in answer_to(103)
+        assert (repo / "unused.py").read_text() == FILES["unused.py"]
+    finally:
+        server.stop()

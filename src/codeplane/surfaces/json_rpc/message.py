@@ -32,6 +32,10 @@ class RpcError(Exception):
         }
 
 
+class BadResponse(RpcError):
+    """An answer that is none: whoever waits for it need not wait any longer."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """A request, which is answered."""
@@ -112,10 +116,14 @@ def error_text(request_id: RequestId | None, error: RpcError) -> str:
 
 
 def _response(fields: JsonObject, request_id: RequestId | None) -> Response:
-    if ("result" in fields) == ("error" in fields):
-        raise RpcError(INVALID_REQUEST, "a message has to have a method, a result or an error", request_id=request_id)
     error = fields.get("error")
-    if "error" not in fields:
+    # Some clients write both, and null for the one that there is not.
+    has_error = "error" in fields and (error is not None or "result" not in fields)
+    if ("result" in fields) == has_error:
+        raise BadResponse(
+            INVALID_REQUEST, "a message has to have a method, a result or an error", request_id=request_id
+        )
+    if not has_error:
         return Response(id=request_id, result=fields["result"])
     if not isinstance(error, dict):
         error = {}

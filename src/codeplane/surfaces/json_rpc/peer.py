@@ -10,6 +10,7 @@ from codeplane.kernel.errors import CodePlaneError, Internal
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.json_rpc.message import (
     INVALID_REQUEST,
+    BadResponse,
     Message,
     Notification,
     Request,
@@ -26,6 +27,7 @@ from codeplane.surfaces.json_rpc.message import (
 # Requests of one connection that are not answered yet, in either direction.
 MAX_UNANSWERED = 128
 CANCEL_REQUEST = "$/cancel_request"
+CANCEL_BY = (CANCEL_REQUEST, "requestId")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +67,13 @@ class Peer:
         *,
         log_failure: Callable[[str, Exception], None],
         needs_version: bool = True,
+        cancel_by: tuple[str, str] = CANCEL_BY,
     ) -> None:
-        """`send` sends one message; `log_failure` is told of a method that failed without an error of ours."""
+        """`send` sends one message; `log_failure` is told of a method that failed without an error of ours.
+
+        `cancel_by` takes a request of ours back: the protocol's method, and its parameter for the id.
+        """
+        self._cancel_by = cancel_by
         self._needs_version = needs_version
         self._send = send
         self._log_failure = log_failure
@@ -79,13 +86,16 @@ class Peer:
         self._is_idle.set()
         self._next_id = 0
         self._is_closed = False
+        self._has_said_all = False
 
     async def receive(self, text: str, handler: Handler) -> None:
         """Take one message; a request is answered later, by itself."""
         try:
             message: Message = parse_message(text, needs_version=self._needs_version)
         except RpcError as error:
-            await self._transmit(error_text(error.request_id, error))
+            answered = Response(id=error.request_id, error=error)
+            if not isinstance(error, BadResponse) or not self._settle(answered):
+                await self._transmit(error_text(error.request_id, error))
             return
         if isinstance(message, Response):
             self._settle(message)
@@ -109,7 +119,7 @@ class Peer:
 
         `on_sent` is told the id of the request before it is sent.
         """
-        if self._is_closed or len(self._asked) >= MAX_UNANSWERED:
+        if self._is_closed or self._has_said_all or len(self._asked) >= MAX_UNANSWERED:
             raise ConnectionGone(f"{method} was not asked")
         request_id, self._next_id = self._next_id, self._next_id + 1
         answer: asyncio.Future[JsonValue] = asyncio.get_running_loop().create_future()
@@ -122,7 +132,8 @@ class Peer:
         except asyncio.CancelledError:
             # Whoever was asked need not answer any more.
             if not self._is_closed:
-                await self.notify(CANCEL_REQUEST, {"requestId": request_id})
+                method, name = self._cancel_by
+                await self.notify(method, {name: request_id})
             raise
         finally:
             self._asked.pop(_key(request_id), None)
@@ -141,7 +152,9 @@ class Peer:
         return True
 
     async def drain(self, seconds: float) -> None:
-        """Return when everything is answered, or the time is over."""
+        """Return when everything is answered, or the time is over; the other side has said everything."""
+        self._has_said_all = True
+        self._give_up()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._is_idle.wait()
@@ -149,13 +162,17 @@ class Peer:
     async def close(self) -> None:
         """End what is still being answered, and what was asked."""
         self._is_closed = True
-        for answer in self._asked.values():
-            if not answer.done():
-                answer.set_exception(ConnectionGone("the connection has ended"))
+        self._give_up()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
             await asyncio.wait(set(self._tasks))
+
+    def _give_up(self) -> None:
+        """Wait for no answer of the other side any more."""
+        for answer in self._asked.values():
+            if not answer.done():
+                answer.set_exception(ConnectionGone("the connection has ended"))
 
     def _refusal(self, request: Request) -> RpcError | None:
         if _key(request.id) in self._answering:
@@ -208,14 +225,16 @@ class Peer:
         async with self._sending:
             await self._send(text)
 
-    def _settle(self, response: Response) -> None:
+    def _settle(self, response: Response) -> bool:
+        """Hand an answer to whoever asked; False when nobody waits for it."""
         answer = self._asked.get(_key(response.id)) if response.id is not None else None
         if answer is None or answer.done():
-            return
+            return False
         if response.error is not None:
             answer.set_exception(response.error)
         else:
             answer.set_result(response.result)
+        return True
 
     def _forget(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)

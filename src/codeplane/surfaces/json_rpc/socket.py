@@ -11,7 +11,7 @@ from structlog.typing import FilteringBoundLogger
 
 from codeplane.kernel.ids import new_id
 from codeplane.surfaces.json_rpc.message import RpcError, error_text
-from codeplane.surfaces.json_rpc.peer import Handler, Peer
+from codeplane.surfaces.json_rpc.peer import CANCEL_BY, Handler, Peer
 from codeplane.surfaces.services.caller import bearer
 
 CLIENT_HEADER = "x-codeplane-client"
@@ -54,8 +54,10 @@ class JsonRpcSocket:
         logger: FilteringBoundLogger,
         last_answers_sec: float = LAST_ANSWERS_SEC,
         needs_version: bool = True,
+        cancel_by: tuple[str, str] = CANCEL_BY,
     ) -> None:
-        """`needs_version` is whether messages have to say the version of JSON-RPC."""
+        """`needs_version` is whether messages have to say the version of JSON-RPC; `cancel_by` is as for Peer."""
+        self._cancel_by = cancel_by
         self._path = path
         self._open_session = open_session
         self._stopping = stopping
@@ -77,7 +79,9 @@ class JsonRpcSocket:
         )
         await socket.accept()
         outlet = _Outlet(socket)
-        peer = Peer(outlet.send, log_failure=self._log_failure, needs_version=self._needs_version)
+        peer = Peer(
+            outlet.send, log_failure=self._log_failure, needs_version=self._needs_version, cancel_by=self._cancel_by
+        )
         session = self._open_session(connection, peer)
         reading = asyncio.ensure_future(self._read(socket, peer, session))
         stopping = asyncio.ensure_future(self._stopping.wait())

@@ -20,7 +20,9 @@ class LspSurface:
     ) -> None:
         self._conveyor = conveyor
         self._root = root
-        self._socket = JsonRpcSocket("/lsp", self._open, stopping=stopping, logger=logger)
+        self._socket = JsonRpcSocket(
+            "/lsp", self._open, stopping=stopping, logger=logger, cancel_by=("$/cancelRequest", "id")
+        )
 
     def routes(self) -> list[WebSocketRoute]:
         """Return the route."""
