@@ -39,6 +39,7 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
         {
             "go.mod": "module example.com/cobra\n",
             "cobra.go": "package cobra\n",
+            "cmd/x.go": "package cmd\n\nfunc Main() {\n}\n",
             "cmd/x/main.go": "package main\n\nfunc main() {\n}\n",
         },
         [("function", "cmd/x/main.go"), ("library", "cobra.go")],

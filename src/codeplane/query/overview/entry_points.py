@@ -139,9 +139,10 @@ def _follow_script(world: World, store: FactStore, script: EntryPoint) -> EntryP
 
 def _is_start(symbol: Symbol) -> bool:
     """Whether a definition is a top-level function, or a method of a top-level class where programs start in those."""
-    if symbol.kind == "method":
-        return symbol.language in _IN_TYPES and symbol.path.count(".") == 1
-    return symbol.kind == "function" and "." not in symbol.path
+    if symbol.language in _IN_TYPES and symbol.kind == "method":
+        return symbol.path.count(".") == 1
+    # Elsewhere `Main` is a name like any other.
+    return symbol.kind == "function" and symbol.name == "main" and "." not in symbol.path
 
 
 def _files_with_main(snapshot: Snapshot, store: FactStore) -> Iterator[str]:
