@@ -171,7 +171,7 @@ class ReadOperations:
     @operation("read_files", risk=Risk.READ, toolset="core")
     async def read_files(self, call: Call, request: ReadRequest) -> ReadResult:
         """Read files, line ranges (path:10-40) or definitions (symbol:Class.method, symbol:path:name, or an id),
-        several at once; up to 64 KB or 2,000 lines, of a long definition its beginning, then the next range."""
+        several at once; up to 64 KB or 2,000 lines (less of long definitions), then the next range."""
         named = await self._definition_ranges(request.paths)
         asked = [item for text in request.paths for item in (named[text] if text in named else [_parse(text)])]
         gits = git_folders(self._root)
