@@ -215,3 +215,22 @@ async def test_a_document_with_a_very_long_line_is_text(tmp_path: Path) -> None:
             "symbol.at", {"path": "a.py", "line": 1, "column": 1, "documents": [document.model_dump()]}, AGENT
         )
         assert found.error is not None and found.error.name == "NOT_FOUND" and "parsed" in found.error.message
+
+
+@requirement("LSP-03")
+@pytest.mark.parametrize("deep", ["(" * 100_000, ")" * 20_000 + "([{a " * 40_000])
+async def test_an_open_document_of_brackets_is_text_and_holds_nothing_up(tmp_path: Path, deep: str) -> None:
+    async with running(make_repo(tmp_path / "repo", {"a.py": "x = 1\n"})) as plane:
+        documents = [OpenDocument(path="b.py", text=deep).model_dump()]
+        place = {"path": "a.py", "line": 1, "column": 1, "documents": documents}
+        assert (await plane.conveyor.call("symbol.at", place, AGENT)).error is None
+        found = await plane.conveyor.call("syntax.folds", {"path": "b.py", "documents": documents}, AGENT)
+        assert found.error is not None and found.error.name == "NOT_FOUND" and "parsed" in found.error.message
+
+
+@requirement("LSP-03")
+async def test_an_open_document_with_many_brackets_that_end_is_parsed(tmp_path: Path) -> None:
+    async with running(make_repo(tmp_path / "repo", {"a.py": "x = 1\n"})) as plane:
+        documents = [OpenDocument(path="b.py", text="def f():\n    return [()]\n" * 12_000).model_dump()]
+        found = await plane.conveyor.call("syntax.folds", {"path": "b.py", "documents": documents}, AGENT)
+        assert found.error is None

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from codeplane.code.facts.extract import Extractor, Unparsable
 from codeplane.code.languages.language import Language
 from codeplane.code.languages.registry import languages
@@ -18,6 +20,12 @@ from codeplane.kernel.open_document import OpenDocument
 
 MAX_BYTES = 16 * 1024 * 1024
 _MAX_PARSED_DOCUMENTS = 100
+_OPENING, _CLOSING = (b"(", b"[", b"{"), (b")", b"]", b"}")
+# A parser takes time by the square of how many brackets are open at once; no code that people read has so many. Files
+# of the index are parsed by processes that have limits.
+_MAX_DEPTH = 10_000
+_STEPS = np.zeros(256, dtype=np.int8)
+_STEPS[[sign[0] for sign in _OPENING]], _STEPS[[sign[0] for sign in _CLOSING]] = 1, -1
 
 
 class OpenFiles:
@@ -72,6 +80,8 @@ class OpenFiles:
         language = languages().of(path)
         if language is None:
             return None
+        if _bracket_depth(text) > _MAX_DEPTH:
+            return None
         try:
             with self._lock:
                 return self._extractor(language).facts(text)
@@ -83,3 +93,11 @@ class OpenFiles:
         if found is None:
             found = self._extractors[language.name] = Extractor(language)
         return found
+
+
+def _bracket_depth(text: bytes) -> int:
+    """Return how many brackets are open at once at most; 0 where there are too few of them to matter."""
+    if sum(map(text.count, _OPENING)) <= _MAX_DEPTH:
+        return 0
+    depth = _STEPS[np.frombuffer(text, dtype=np.uint8)].cumsum(dtype=np.int32)
+    return int((depth - np.minimum.accumulate(depth)).max())
