@@ -280,8 +280,8 @@ class Indexer:
         """The paths that a listing would leave out: a caller may have them from git, which knows no such rules."""
         rules, gits = IgnoreRules.of(self._root, self._secrets), git_folders(self._root)
         _, unlisted = rules.split_paths([path for path in paths if path not in snapshot.files], tracked=False)
-        withheld = {path for path in paths if rules.is_withheld(path) or gits.cover(path)}
-        return frozenset(withheld.union(path for path in unlisted if not self._include.covers(path)))
+        left_out = {path for path in paths if rules.is_withheld(path) or gits.cover(path)}
+        return frozenset(left_out.union(path for path in unlisted if not self._include.covers(path)))
 
     def _publish_update(
         self,

@@ -133,3 +133,8 @@ async def test_a_using_declaration_is_renamed_as_what_it_brings(tmp_path: Path) 
         assert result(done)["status"] == "applied"
     after = texts(root)["lib.h"]
     assert "  using detail::target;\n" in after and "target<T>(&buf)" in after
+
+
+def test_a_macro_between_a_template_type_and_a_name_is_left_out() -> None:
+    text = b"std::basic_string<wchar_t> LIB_CALL as_wide(int n);\n"
+    assert blank_macros(text) == text.replace(b"LIB_CALL", b"        ")
