@@ -9,7 +9,7 @@ import xxhash
 
 from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.json import canonical
-from tests.harness import Server, make_repo, start
+from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.acp.client import AcpClient, AcpError, acp_client
 from tests.surfaces.acp.conftest import FILES
@@ -137,6 +137,32 @@ class TestEngineOpsProduceACPToolUpdatesTests:
             with pytest.raises(AcpError):
                 await client.call("search.lexical", {"session_id": session, "query": "greet", **wrong})
             assert shown(client, "tool_call") == []
+
+
+async def test_a_long_search_says_what_it_has_before_it_ends(tmp_path: Path) -> None:
+    lookups = {f"lookup_{number}.py": f"def lookup_{number}():\n    return lookup\n" for number in range(150)}
+    server = start(make_repo(tmp_path / "repo", lookups))
+
+    def is_indexed() -> bool:
+        found = server.call("search", query="lookup", mode="lexical")["result"]
+        return isinstance(found, dict) and not found["partial"]
+
+    try:
+        until(is_indexed)
+        async with acp_client(server) as client:
+            session = await opened(client)
+            result = await client.call("search.lexical", {"session_id": session, "query": "lookup", "k": 140})
+            started, *partials, completed = shown(client, "tool_call_update")
+            assert {one["call_id"] for one in (started, *partials, completed)} == {result["call_id"]}
+            assert [(one["status"], one["_meta"]["partial"]) for one in partials] == [("started", True)] * 2
+            assert [one["_meta"]["first"] for one in partials] == [0, 20]
+            for one in partials:
+                assert one["_meta"]["checksum"] == xxhash.xxh32(canonical(one["output"])).intdigest()
+            so_far = [hit for one in partials for hit in one["output"]]
+            assert completed["output"] == result["payload"] and len(result["payload"]) == 140
+            assert result["payload"][: len(so_far)] == so_far and "partial" not in completed["_meta"]
+    finally:
+        server.stop()
 
 
 class TestErrorCodeMappingTests:

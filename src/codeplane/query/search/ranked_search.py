@@ -22,7 +22,9 @@ from codeplane.query.search.ranking import rank_by, weigh
 from codeplane.query.search.scope import Keep, Tests
 from codeplane.query.search.semantic_search import MAX_NEAR, chunk_places, missing_note
 
-MAX_RANKED = 100
+MAX_RANKED = 200
+# Files that are weighed at first: who comes first depends a little on how many lend each other weight.
+_POOL = 400
 # What scores less than this share of the best is left out: it shares a common word with the question, no more. The
 # first few may be weaker, since the best one may be so by a word that only it has.
 _WEAK, _WEAK_FIRST, _FIRST = 0.35, 0.2, 5
@@ -115,7 +117,7 @@ def _by_words(
 
     evidence = weigh(text, parse_question(query))
     lines = LineFinder(_stems(evidence.words))
-    files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests])
+    files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests], pool=_POOL)
     scores = {file.path: evidence.fit(file.score) for file in files}
     # What a question names in full comes first, whatever its words are.
     named = sorted(_named_files(query, there, evidence.about_tests), key=lambda path: -scores.get(path, 0.0))

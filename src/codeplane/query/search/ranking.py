@@ -119,8 +119,9 @@ def rank_by(
     language: str | None = None,
     tests: bool | None = None,
     weights: Weights = WEIGHTS,
+    pool: int = 0,
 ) -> list[Ranked]:
-    """Rank files by evidence."""
+    """Rank files by evidence; `pool` is how many are weighed at first, four for each that is wanted by default."""
     with_tests = evidence.about_tests if tests is None else tests
     # What a file's score is worth: tests, prose and what others wrote say much and decide little.
     standing: dict[Kind, float] = {
@@ -132,7 +133,7 @@ def rank_by(
         "source": 1.0,
     }
     standing |= dict.fromkeys(evidence.kinds, 1.0)
-    pool = max(_POOL, 4 * limit)
+    pool = pool or max(_POOL, 4 * limit)
     while True:
         hits = full_text.score_paths(evidence.terms, limit=pool, language=language)
         is_all = len(hits) < pool

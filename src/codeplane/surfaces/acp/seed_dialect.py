@@ -42,7 +42,9 @@ VERSION = "0.2.1"
 FEATURES = ("search.lexical", "search.semantic", "search.hybrid", "content.get_span", EXPLORE, SUBSCRIBE, LLM_CALL)
 SCHEMA_VERSION = 1
 _MODES = {"search.lexical": "lexical", "search.semantic": "semantic", "search.hybrid": "hybrid"}
-_PAGE = 100
+_HITS = "SearchResult[]"
+# What is sent of a search as soon as it is there; pages behind it are larger.
+_FIRST = 20
 # Ids of one connection that are remembered, so that none is taken twice.
 _MAX_IDS = 100_000
 
@@ -194,32 +196,36 @@ class SeedDialect:
     async def _search(self, name: str, params: JsonObject) -> JsonValue:
         asked = parse_seed(SeedSearch, params)
 
-        async def run(_: str) -> JsonValue:
+        async def run(call_id: str) -> JsonValue:
             found: list[JsonValue] = []
-            cursor: JsonValue = None
-            while len(found) < asked.k:
-                page = await self._door.call(
-                    "search",
-                    {
-                        "query": asked.query,
-                        "mode": _MODES[name],
-                        "paths": list(asked.filters.paths),
-                        "languages": list(asked.filters.languages),
-                        "tests": asked.filters.tests,
-                        "context": asked.context_lines if asked.include_text else 0,
-                        "limit": min(_PAGE, asked.k - len(found)),
-                        **({"cursor": cursor} if cursor else {}),
-                    },
-                )
+            wanted: JsonObject = {
+                "query": asked.query,
+                "mode": _MODES[name],
+                "paths": list(asked.filters.paths),
+                "languages": list(asked.filters.languages),
+                "tests": asked.filters.tests,
+                "context": asked.context_lines if asked.include_text else 0,
+                "limit": min(_FIRST, asked.k),
+                "most": asked.k,
+            }
+            async for item in self._door.stream("search.stream", wanted):
+                page = item.model_dump(mode="json")
                 results, pagination = page["results"], page["pagination"]
                 assert isinstance(results, list) and isinstance(pagination, dict)
-                found += [_hit(hit, include_text=asked.include_text) for hit in results]
-                cursor = pagination.get("next_cursor")
-                if not cursor or not results:
-                    break
-            return found[: asked.k]
+                hits: list[JsonValue] = []
+                hits += [_hit(hit, include_text=asked.include_text) for hit in results][: asked.k - len(found)]
+                found += hits
+                if pagination.get("next_cursor") and hits and len(found) < asked.k:
+                    await self._show_partial(asked.session_id, call_id, hits, first=len(found) - len(hits))
+            return found
 
-        return await self._operate(asked.session_id, name, params, "SearchResult[]", run)
+        return await self._operate(asked.session_id, name, params, _HITS, run)
+
+    async def _show_partial(self, session_id: str, call_id: str, hits: list[JsonValue], *, first: int) -> None:
+        """Send what a search has found beyond what was sent before; the end of the call has all of it."""
+        update: JsonObject = {"session_update": "tool_call_update", "call_id": call_id, "status": "started"}
+        meta: JsonObject = {**_typed(_HITS, hits), "partial": True, "first": first}
+        await self._outlet.show(session_id, {**update, "output": hits, "_meta": meta})
 
     async def _span(self, params: JsonObject) -> JsonValue:
         asked = parse_seed(SeedSpan, params)
@@ -278,13 +284,17 @@ class SeedDialect:
         except CodePlaneError as error:
             await self._outlet.show(session_id, failure(call_id, error))
             raise
-        typed: JsonObject = {
-            "type": kind,
-            "schema_version": SCHEMA_VERSION,
-            "checksum": xxhash.xxh32(canonical(payload)).intdigest(),
-        }
+        typed = _typed(kind, payload)
         await self._outlet.show(session_id, {**update, "status": "completed", "output": payload, "_meta": typed})
         return {"call_id": call_id, **typed, "payload": payload}
+
+
+def _typed(kind: str, payload: JsonValue) -> JsonObject:
+    return {
+        "type": kind,
+        "schema_version": SCHEMA_VERSION,
+        "checksum": xxhash.xxh32(canonical(payload)).intdigest(),
+    }
 
 
 def _hit(hit: JsonObject, *, include_text: bool) -> JsonObject:
