@@ -64,6 +64,20 @@ async def test_it_is_for_its_user_alone(tmp_path: Path) -> None:
         assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
 
 
+async def test_its_nodes_have_one_key_and_a_broken_one_is_refused(tmp_path: Path) -> None:
+    logs = [FolderLog(tmp_path / "s", node=f"node_{number}") for number in range(8)]
+    try:
+        identities = await asyncio.gather(*(log.connect(0) for log in logs))
+        assert len({identity.key for identity in identities}) == 1 and len(identities[0].key) == 32
+    finally:
+        for log in logs:
+            await log.close()
+    (tmp_path / "s" / "key").write_text("ab")
+    with pytest.raises(LedgerCorrupt, match="holds no key"):
+        async with joined(tmp_path / "s"):
+            pass
+
+
 @requirement("SHR-03")
 async def test_only_what_a_snapshot_holds_is_trimmed_and_the_rest_is_a_gap(tmp_path: Path) -> None:
     snapshot, copy = tmp_path / "ledger.db", tmp_path / "copy.db"

@@ -442,6 +442,11 @@ REQUIREMENTS = (
         promise="retention by class and by number of tasks, never past a snapshot",
     ),
     Requirement(id="LOG-08", source="000 §24", promise="exported traces rotate at 50 MB with the older ones gzipped"),
+    Requirement(
+        id="LOG-54",
+        source="issue 19",
+        promise="results for keys are sealed in the ledger and in a shared log; those of earlier versions are read",
+    ),
     Requirement(id="LOG-09", source="design §5", promise="results for keys are kept in a bounded store"),
     Requirement(
         id="LOG-10", source="issue faults", promise="forward-only migrations; a newer schema is left alone to the byte"

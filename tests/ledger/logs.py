@@ -12,6 +12,7 @@ from codeplane.kernel.config import LedgerConfig
 from codeplane.kernel.errors import CodePlaneError
 from codeplane.kernel.event import Draft, Event
 from codeplane.kernel.json import JsonObject
+from codeplane.ledger.blobs import Seal
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.projection import RETENTION_APPLIED, Projection, Tables
 from codeplane.ledger.transaction import WriteTransaction
@@ -71,6 +72,7 @@ def open_log(
     clock: Clock | None = None,
     on_commit: Callable[[int, int], None] | None = None,
     on_lost: Callable[[CodePlaneError], None] | None = None,
+    seal: Seal | None = None,
     **config: int,
 ) -> SqliteLog:
     """A log, to be closed by whoever opened it."""
@@ -81,6 +83,7 @@ def open_log(
         clock=clock or SystemClock(),
         on_commit=on_commit,
         on_lost=on_lost,
+        seal=seal,
     )
 
 
@@ -92,10 +95,13 @@ async def opened(
     clock: Clock | None = None,
     on_commit: Callable[[int, int], None] | None = None,
     on_lost: Callable[[CodePlaneError], None] | None = None,
+    seal: Seal | None = None,
     **config: int,
 ) -> AsyncIterator[SqliteLog]:
     """A log that is closed at the end."""
-    log = open_log(path, projections=projections, clock=clock, on_commit=on_commit, on_lost=on_lost, **config)
+    log = open_log(
+        path, projections=projections, clock=clock, on_commit=on_commit, on_lost=on_lost, seal=seal, **config
+    )
     try:
         yield log
     finally:

@@ -5,6 +5,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.kernel.ids import digest
 from codeplane.ledger import blobs
 from codeplane.ledger.database import open_writer
@@ -23,6 +24,30 @@ async def test_what_is_put_is_there_with_the_next_append(tmp_path: Path) -> None
         assert await log.get("nothing") is None
     async with opened(tmp_path / "l.db") as log:
         assert await log.get(key) == b"hello"
+
+
+@requirement("LOG-54")
+async def test_they_are_sealed_and_those_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    path, key = tmp_path / "l.db", bytes(32)
+    async with opened(path) as log:
+        earlier = log.put(b"the answer of an earlier version")
+        await log.append([n("a")])
+    async with opened(path, seal=SealedBytes(key)) as log:
+        sealed = log.put(b"the answer of this version")
+        await log.append([n("a")])
+        assert await log.get(sealed) == b"the answer of this version"
+        assert await log.get(earlier) == b"the answer of an earlier version"
+        assert await log.select("SELECT hash FROM blobs WHERE data LIKE '%this version%'") == []
+    # With a newer key beside it; and not with another one, or as another's, or changed.
+    async with opened(path, seal=SealedBytes(b"n" * 32, key)) as log:
+        assert await log.get(sealed) == b"the answer of this version"
+    async with opened(path, seal=SealedBytes(b"n" * 32)) as log:
+        assert await log.get(sealed) is None
+    async with opened(path, seal=SealedBytes(key)) as log:
+        await log.command(
+            lambda writing: writing.connection.execute("UPDATE blobs SET hash = ? WHERE hash = ?", ("f" * 64, sealed))
+        )
+        assert await log.get("f" * 64) is None
 
 
 @requirement("LOG-09")

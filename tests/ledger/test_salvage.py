@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.kernel.clock import SystemClock
 from codeplane.kernel.config import RetentionConfig
 from codeplane.kernel.errors import LedgerCorrupt
@@ -70,6 +71,19 @@ async def test_what_can_be_read_is_kept_in_unbroken_streams(tmp_path: Path) -> N
         assert await log.get("0" * 64) is None
         (kept_blobs,) = (await log.select("SELECT count(*), blob_bytes FROM blobs, log_state"))[0:1]
         assert kept_blobs == (1, len(b"a result"))
+
+
+@requirement("LOG-54")
+async def test_sealed_results_are_kept(tmp_path: Path) -> None:
+    path, seal = tmp_path / "l.db", SealedBytes(bytes(32))
+    await filled(path)
+    async with opened(path, seal=seal) as log:
+        key = log.put(b"a sealed result")
+        await log.flush()
+    damage(path, "events")
+    salvage(path)
+    async with opened(path, seal=seal) as log:
+        assert await log.get(key) == b"a sealed result"
 
 
 async def test_a_ledger_of_an_older_version_is_kept_too(tmp_path: Path) -> None:

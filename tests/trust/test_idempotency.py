@@ -48,6 +48,25 @@ async def test_the_same_call_gives_the_first_result_and_runs_once(tmp_path: Path
         assert [event.type for event in await of_call(opened, again)] == ["call.replayed"]
 
 
+@requirement("LOG-54")
+async def test_answers_are_not_legible_in_the_ledgers_file(tmp_path: Path) -> None:
+    arguments: JsonObject = {"text": "an answer that is nobody's business", "idempotency_key": "k"}
+    async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+        first = await opened.conveyor.call("fixture.write", arguments, AGENT)
+        assert "nobody's business" in first.result_json
+        assert await opened.log.select("SELECT 1 FROM blobs WHERE instr(data, 'business')") == []
+        assert await opened.log.select("SELECT count(*) FROM blobs") == [(1,)]
+    async with plane(tmp_path, operations=[FixtureOps()]) as opened:
+        again = await opened.conveyor.call("fixture.write", arguments, AGENT)
+        assert again.meta.replayed and again.result_json == first.result_json
+    # With another key it is gone, and the call is not made a second time.
+    (tmp_path / ".codeplane" / "server.key").unlink()
+    ops = FixtureOps()
+    async with plane(tmp_path, operations=[ops]) as opened:
+        assert await error_of(opened, "fixture.write", arguments) == "RESULT_GONE"
+        assert ops.ran == []
+
+
 @requirement("KEY-01")
 async def test_a_key_that_is_said_to_be_new_runs_once_all_the_same(tmp_path: Path) -> None:
     """As two holders of one work item would use it, of whom the older one does not know that it lost its lease."""

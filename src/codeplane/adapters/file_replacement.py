@@ -1,6 +1,7 @@
 """Atomic replacement of small files, and storage errors."""
 
 import errno
+import os
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -35,6 +36,23 @@ def replace_file(path: Path, text: str) -> None:
     partial = path.with_name(f"{path.name}.{token_hex(4)}.part")
     try:
         partial.write_text(text)
+        partial.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
+        raise storage_error(error, path) from error
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Replace a file that only this account may read."""
+    partial = path.with_name(f"{path.name}.{token_hex(4)}.part")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
         with suppress(OSError):

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import shutil
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from codeplane.adapters.file_lock import FileLock
-from codeplane.adapters.file_replacement import storage_error
+from codeplane.adapters.file_replacement import storage_error, write_private
 from codeplane.kernel.errors import (
     CodePlaneError,
     LedgerCorrupt,
@@ -32,6 +33,7 @@ _SCHEMA = (
         snapshot INTEGER)""",
 )
 _PAGE = 64
+_KEY_BYTES = 32
 _COPY_BYTES = 1024 * 1024
 # How soon a batch of another process is seen; one of this process is seen at once.
 _POLL_SEC = 0.02
@@ -55,7 +57,7 @@ class FolderLog:
     async def connect(self, base: int) -> SharedIdentity:
         """Open the folder, and make it where it is missing."""
         self._join()
-        return await self._run(lambda connection: _identity(connection, base), writes=True)
+        return await self._run(self._identify(base), writes=True)
 
     async def publish(self, batch_id: str, data: bytes) -> int:
         """Add a batch durably; the same id again gives the first offset."""
@@ -174,6 +176,32 @@ class FolderLog:
             ) from error
         self._lock = lock
 
+    def _identify(self, base: int) -> Callable[[sqlite3.Connection], SharedIdentity]:
+        def identify(connection: sqlite3.Connection) -> SharedIdentity:
+            connection.execute(
+                "INSERT INTO log(one, log_id, base, trimmed) VALUES (1, ?, ?, 0) ON CONFLICT DO NOTHING",
+                (new_id("log"), base),
+            )
+            log_id, founded_at = connection.execute("SELECT log_id, base FROM log").fetchone()
+            # Inside the transaction: of several nodes that come first, one makes the key.
+            return SharedIdentity(log_id=str(log_id), base=int(founded_at), key=self._key())
+
+        return identify
+
+    def _key(self) -> bytes:
+        """The key beside the log, made when it is missing: what was sealed with another cannot be opened any more."""
+        path = self._folder / "key"
+        try:
+            key = bytes.fromhex(path.read_text("ascii"))
+        except FileNotFoundError:
+            key = secrets.token_bytes(_KEY_BYTES)
+            write_private(path, key.hex().encode())
+        except ValueError:
+            key = b""
+        if len(key) != _KEY_BYTES:
+            raise LedgerCorrupt(f"{path} holds no key", hint="restore it from a backup, or move it aside")
+        return key
+
     def _snapshot(self, offset: int) -> Path:
         return self._folder / f"snapshot-{offset}.db"
 
@@ -243,14 +271,6 @@ def _inode(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino
-
-
-def _identity(connection: sqlite3.Connection, base: int) -> SharedIdentity:
-    connection.execute(
-        "INSERT INTO log(one, log_id, base, trimmed) VALUES (1, ?, ?, 0) ON CONFLICT DO NOTHING", (new_id("log"), base)
-    )
-    log_id, base = connection.execute("SELECT log_id, base FROM log").fetchone()
-    return SharedIdentity(log_id=str(log_id), base=int(base))
 
 
 def _page(connection: sqlite3.Connection, *, after: int) -> list[SharedBatch]:

@@ -1,13 +1,11 @@
 """Secrets by name in a sealed file of the owner's own settings folder; a copy of that file alone opens nothing."""
 
 import json
-import os
 import secrets
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from codeplane.adapters.file_replacement import storage_error
+from codeplane.adapters.file_replacement import write_private
 from codeplane.kernel.errors import ConfigInvalid, LedgerCorrupt
 
 _SEAL_BYTES = 32
@@ -59,13 +57,13 @@ class SealedFile:
         from codeplane.adapters.sealed_bytes import SealedBytes
 
         sealed = SealedBytes(self._seal()).seal(json.dumps(values).encode(), self._label)
-        _write_private(self._folder / self._sealed, sealed)
+        write_private(self._folder / self._sealed, sealed)
 
     def _seal(self) -> bytes:
         content = self._bytes(self._key)
         if content is None:
             seal = secrets.token_bytes(_SEAL_BYTES)
-            _write_private(self._folder / self._key, seal.hex().encode())
+            write_private(self._folder / self._key, seal.hex().encode())
             return seal
         seal = bytes.fromhex(content.decode("ascii").strip())
         if len(seal) != _SEAL_BYTES:
@@ -81,20 +79,3 @@ class SealedFile:
             return None
         except OSError as error:
             raise ConfigInvalid(f"{path} cannot be read: {error.strerror}") from error
-
-
-def _write_private(path: Path, data: bytes) -> None:
-    """Replace a file that only this account may read."""
-    partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            partial.unlink()
-        raise storage_error(error, path) from error

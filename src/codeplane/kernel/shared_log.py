@@ -16,10 +16,12 @@ class SharedBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedIdentity:
-    """Which shared log it is, and the position of the ledger that founded it."""
+    """Which shared log it is, the position of the ledger that founded it, and the key of 32 bytes that its nodes seal
+    with."""
 
     log_id: str
     base: int
+    key: bytes
 
 
 class SharedLog(Protocol):

@@ -1,8 +1,46 @@
 """A blob store by hash, bounded in total; the oldest blobs are dropped first."""
 
 import sqlite3
+from typing import Protocol
 
+from codeplane.kernel.errors import LedgerCorrupt
+from codeplane.kernel.ids import digest
+
+# A nonce and a tag: no sealed bytes are shorter.
+_SEAL_BYTES = 28
 _INSERT = "INSERT OR IGNORE INTO blobs(hash, at_ns, size, data) VALUES (?, ?, ?, ?)"
+
+
+class Seal(Protocol):
+    """Makes bytes unreadable for others, and readable again."""
+
+    def seal(self, data: bytes, label: str) -> bytes:
+        """The bytes, sealed."""
+        ...
+
+    def open(self, sealed: bytes, label: str) -> bytes:
+        """The bytes that were sealed; LedgerCorrupt when they were changed."""
+        ...
+
+
+def unsealed(data: bytes, key: str, seal: Seal | None) -> bytes | None:
+    """The bytes of that hash in what is stored; None when it was changed or sealed with a key that is gone.
+
+    Earlier versions stored them as they are.
+    """
+    if digest(data) == key:
+        return data
+    if seal is None:
+        return None
+    try:
+        return seal.open(data, key)
+    except LedgerCorrupt:
+        return None
+
+
+def may_be_whole(data: bytes, key: str) -> bool:
+    """Whether stored bytes are those of the hash, or may be them sealed, which shows when they are opened."""
+    return digest(data) == key or len(data) >= _SEAL_BYTES
 
 
 def store(connection: sqlite3.Connection, key: str, data: bytes, *, at_ns: int, limit: int) -> bool:

@@ -64,14 +64,17 @@ class SqliteLog:
         on_lost: Callable[[CodePlaneError], None] | None = None,
         redactor: Redactor | None = None,
         shared: SharedLog | None = None,
+        seal: blobs.Seal | None = None,
     ) -> None:
-        """`shared` orders the appends of several nodes, of which this is one; see `start`."""
+        """`shared` orders the appends of several nodes, of which this is one; see `start`. `seal` is for what `put`
+        stores."""
         self.path = path
         self._encoder = DraftEncoder(redactor=redactor or Redactor(), max_payload_bytes=config.max_payload_bytes)
         self.projector = Projector(projections)
         self.counters = LogCounters()
         self._config = config
         self._clock = clock
+        self._seal = seal
         self._on_commit = on_commit
         self._on_lost = on_lost
         self._watchers = Watchers()
@@ -289,8 +292,10 @@ class SqliteLog:
         self._listeners.add(types, handler)
 
     def put(self, data: bytes) -> str:
-        """Store bytes by their hash, before anything that is appended afterwards."""
-        blob = StoredBlob(key=digest(data), at_ns=self._clock.now_ns(), data=data, limit=self._config.blob_bytes)
+        """Store bytes by their hash and sealed, before anything that is appended afterwards."""
+        key = digest(data)
+        sealed = data if self._seal is None else self._seal.seal(data, key)
+        blob = StoredBlob(key=key, at_ns=self._clock.now_ns(), data=sealed, limit=self._config.blob_bytes)
         if self._shared is not None and len(data) <= _SHARED_BLOB_BYTES:
             self._shared.submit(blob)
         else:
@@ -299,7 +304,8 @@ class SqliteLog:
 
     async def get(self, digest: str) -> bytes | None:
         """The bytes of that hash, or None."""
-        return await self.readers.run(lambda connection: blobs.load(connection, digest))
+        data = await self.readers.run(lambda connection: blobs.load(connection, digest))
+        return None if data is None else blobs.unsealed(data, digest, self._seal)
 
     def _append_lost(self, error: CodePlaneError) -> None:
         self.counters.lost += 1

@@ -1,28 +1,17 @@
 """What work saw, planned and made, whole: sealed, by hash, bounded for each owner, kept as long as the owner is."""
 
 import sqlite3
-from typing import Protocol, cast
+from typing import cast
 
 from codeplane.kernel.event import SealedPayload
 from codeplane.kernel.ids import digest
+from codeplane.ledger.blobs import Seal
 from codeplane.ledger.log import SqliteLog
 from codeplane.ledger.transaction import WriteTransaction
 
 # Up to this size a payload is read at once: the way to another thread takes longer.
 _SMALL_BYTES = 64 * 1024
 _SMALL_PAYLOAD = "SELECT CASE WHEN size <= ? THEN data END FROM payloads WHERE work_id = ? AND hash = ?"
-
-
-class Seal(Protocol):
-    """Makes bytes unreadable for others, and readable again."""
-
-    def seal(self, data: bytes, label: str) -> bytes:
-        """The bytes, sealed."""
-        ...
-
-    def open(self, sealed: bytes, label: str) -> bytes:
-        """The bytes that were sealed; raises when they were changed."""
-        ...
 
 
 class PayloadStore:

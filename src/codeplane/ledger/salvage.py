@@ -7,7 +7,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from codeplane.kernel.errors import CodePlaneError, LedgerCorrupt
-from codeplane.kernel.ids import digest
 from codeplane.ledger import blobs
 from codeplane.ledger.database import last_position, open_reader, open_writer, refuse_newer, translate
 from codeplane.ledger.rows import COLUMNS, from_row, insert_statement
@@ -128,8 +127,8 @@ def _copy_snapshots(source: sqlite3.Connection, fresh: sqlite3.Connection) -> No
 
 def _copy_blobs(source: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
     for key, at_ns, data in readable_rows(source, "SELECT rowid, hash, at_ns, data FROM blobs", "rowid"):
-        if isinstance(data, bytes) and isinstance(at_ns, int) and digest(data) == key:
-            blobs.store(fresh, digest(data), data, at_ns=at_ns, limit=_MAX_NUMBER)
+        if isinstance(data, bytes) and isinstance(at_ns, int) and blobs.may_be_whole(data, str(key)):
+            blobs.store(fresh, str(key), data, at_ns=at_ns, limit=_MAX_NUMBER)
 
 
 def readable_rows(source: sqlite3.Connection, select: str, number: str) -> Iterator[tuple[object, ...]]:

@@ -38,10 +38,15 @@ class LedgerState:
         return cls(node=node, position=position, shared_log=shared_log, shared_offset=offset)
 
 
-async def join_shared(store: SharedStore, path: Path) -> None:
+async def join_shared(store: SharedStore, path: Path) -> SharedIdentity:
     """Prepare the ledger in a file for a shared log: found the log, start from its snapshot, or go on where it was."""
     state = await asyncio.to_thread(LedgerState.at, path)
     identity = await store.connect(0 if state.shared_log else state.position)
+    await _take_part(store, path, state, identity)
+    return identity
+
+
+async def _take_part(store: SharedStore, path: Path, state: LedgerState, identity: SharedIdentity) -> None:
     if state.shared_log:
         if state.shared_log != identity.log_id:
             raise SharedLogMismatch(

@@ -142,7 +142,7 @@ async def run_plane(
             engine = rego
         logs = Logs(config=loaded.config.logging, clock=clock, file=workspace.log)
         stack.callback(logs.close)
-        shared = await _join_shared(workspace, loaded.config)
+        shared, shared_key = await _join_shared(workspace, loaded.config)
         if shared is not None:
             stack.push_async_callback(shared.close)
         start = Start(
@@ -155,6 +155,7 @@ async def run_plane(
             workers=workers or Workers(),
             models=models or {},
             shared=shared,
+            shared_key=shared_key,
         )
         foundation = Foundation.of(start, Catalogue(), tables())
         stack.push_async_callback(foundation.close)
@@ -173,18 +174,18 @@ async def run_plane(
         yield plane
 
 
-async def _join_shared(workspace: Workspace, config: Config) -> SharedStore | None:
-    """The log that the settings name, with this plane's ledger as a part of it; None without one."""
+async def _join_shared(workspace: Workspace, config: Config) -> tuple[SharedStore | None, bytes | None]:
+    """The log that the settings name, with this plane's ledger as a part of it, and its key; None without one."""
     if not config.ledger.shared:
-        return None
+        return None, None
     state = await asyncio.to_thread(LedgerState.at, workspace.ledger)
     shared = FolderLog(Path(config.ledger.shared), node=state.node)
     try:
-        await join_shared(shared, workspace.ledger)
+        identity = await join_shared(shared, workspace.ledger)
     except BaseException:
         await shared.close()
         raise
-    return shared
+    return shared, identity.key
 
 
 def _wire(foundation: Foundation, operations: Sequence[object]) -> Plane:

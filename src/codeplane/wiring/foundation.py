@@ -10,6 +10,7 @@ from codeplane.adapters.bubblewrap import bubblewrap_of_other_work_tree
 from codeplane.adapters.file_replacement import storage_error
 from codeplane.adapters.hook_sandbox import HookSandbox
 from codeplane.adapters.pygit2_repo import GitRepo
+from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.adapters.secret_files import EMPTY, SecretFiles
 from codeplane.adapters.tool_secrets import known_secrets
 from codeplane.adapters.yaml_config import LoadedConfig
@@ -34,6 +35,7 @@ from codeplane.observe.metrics import Metrics
 from codeplane.observe.stream_metrics import StreamMetrics
 from codeplane.observe.tracing import Tracing
 from codeplane.trust.identity import is_token_missing, owner_token
+from codeplane.trust.identity.server_key import ServerKey
 from codeplane.trust.policy.engine import Engine
 from codeplane.trust.untrusted.marks import UntrustedMarks
 from codeplane.vectors.embedder_loader import load_embedder
@@ -54,6 +56,7 @@ class Start:
     workers: Workers
     # The log that this plane shares with others, if it does.
     shared: SharedStore | None = None
+    shared_key: bytes | None = None
     # Models that the program brings along, by the names of their providers.
     models: Mapping[str, ModelProvider] = field(default_factory=dict)
 
@@ -72,6 +75,8 @@ class Foundation:
     shared: SharedStore | None
     models: Mapping[str, ModelProvider]
     token: str
+    # Of everything that is stored as it is: what work saw and planned, and answers by their keys.
+    seal: SealedBytes
     log: SqliteLog
     repo: GitRepo
     cursors: Cursors
@@ -111,7 +116,9 @@ class Foundation:
         outward = Redactor(known=known, matcher=secrets.matcher)
         logs.redact(redactor)
         metrics = Metrics(clock=clock, logger=logs.logger("calls"), version=__version__)
-        log = _log(start, metrics, redactor, tables)
+        own_key = ServerKey.at(workspace.server_key).derive("payloads")
+        seal = SealedBytes(own_key) if start.shared_key is None else SealedBytes(start.shared_key, own_key)
+        log = _log(start, metrics, redactor, tables, seal)
         cursors, online_runs = Cursors(clock=clock), OnlineRuns()
         return cls(
             workspace=workspace,
@@ -124,6 +131,7 @@ class Foundation:
             workers=start.workers,
             shared=start.shared,
             token=token,
+            seal=seal,
             log=log,
             repo=GitRepo(workspace.root),
             cursors=cursors,
@@ -189,7 +197,9 @@ def _token(workspace: Workspace, logs: Logs) -> str:
     return token
 
 
-def _log(start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Projection]) -> SqliteLog:
+def _log(
+    start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Projection], seal: SealedBytes
+) -> SqliteLog:
     def on_commit(events: int, spent_ns: int) -> None:
         # A failed commit is reported with no events.
         if events:
@@ -205,6 +215,7 @@ def _log(start: Start, metrics: Metrics, redactor: Redactor, tables: Sequence[Pr
         on_lost=start.health.note_failure,
         redactor=redactor,
         shared=start.shared,
+        seal=seal,
     )
 
 

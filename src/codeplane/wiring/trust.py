@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 from codeplane.adapters.notification_command import NotificationCommand
-from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.adapters.shell_processes import ShellProcesses
 from codeplane.adapters.shell_sandbox import ShellSandbox
 from codeplane.adapters.web_fetch import WebFetch, is_own_address
@@ -39,7 +38,6 @@ from codeplane.trust.idempotency import IdempotencyTable
 from codeplane.trust.identity.device import DeviceTable
 from codeplane.trust.identity.issued_token import IssuedTokenTable
 from codeplane.trust.identity.parts import IdentityParts
-from codeplane.trust.identity.server_key import ServerKey
 from codeplane.trust.notifications.channel_operations import ChannelOperations
 from codeplane.trust.notifications.delivery import NotificationDelivery
 from codeplane.trust.notifications.operations import NotificationOperations
@@ -91,10 +89,9 @@ class TrustWiring(PlaneWiring):
         )
         self.clients = ClientRegistry()
         self._remembered = RememberedAnswers(log=log, clock=clock)
-        seal = SealedBytes(ServerKey.at(workspace.server_key).derive("payloads"))
         self.approvals = Approvals(
             log=log,
-            payloads=PayloadStore(log=log, seal=seal, max_bytes=config.ledger.blob_bytes // 4),
+            payloads=PayloadStore(log=log, seal=foundation.seal, max_bytes=config.ledger.blob_bytes // 4),
             clock=clock,
             config=config.approvals,
             remembered=self._remembered,

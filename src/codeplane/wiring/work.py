@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-from codeplane.adapters.sealed_bytes import SealedBytes
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.conveyor import Conveyor
@@ -11,7 +10,6 @@ from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.ids import new_id
 from codeplane.kernel.json import JsonObject
 from codeplane.ledger.payloads import PayloadStore
-from codeplane.trust.identity.server_key import ServerKey
 from codeplane.wiring.agents import Agents
 from codeplane.wiring.conversations import Conversations
 from codeplane.wiring.explore import Explorations
@@ -84,10 +82,10 @@ class WorkWiring(PlaneWiring):
         )
         trust, logger = house.plane(TrustWiring), foundation.logs.logger("work")
         self._trust = trust
-        seal = SealedBytes(ServerKey.at(foundation.workspace.server_key).derive("payloads"))
-        self._payloads = PayloadStore(log=foundation.log, seal=seal, max_bytes=config.work.payload_bytes)
+        self._payloads = PayloadStore(log=foundation.log, seal=foundation.seal, max_bytes=config.work.payload_bytes)
         self._artifacts = ArtifactStore(
-            foundation.log, PayloadStore(log=foundation.log, seal=seal, max_bytes=config.artifacts.thread_bytes)
+            foundation.log,
+            PayloadStore(log=foundation.log, seal=foundation.seal, max_bytes=config.artifacts.thread_bytes),
         )
         self._origins = BoundedCache[str, bool](_MAX_ORIGINS)
         self._conversations = Conversations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
