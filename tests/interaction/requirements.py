@@ -447,6 +447,11 @@ REQUIREMENTS = (
         source="issue 19",
         promise="results for keys are sealed in the ledger and in a shared log; those of earlier versions are read",
     ),
+    Requirement(
+        id="LOG-55",
+        source="issue faults",
+        promise="whoever is cancelled while it waits ends, also when it is woken at that moment",
+    ),
     Requirement(id="LOG-09", source="design §5", promise="results for keys are kept in a bounded store"),
     Requirement(
         id="LOG-10", source="issue faults", promise="forward-only migrations; a newer schema is left alone to the byte"

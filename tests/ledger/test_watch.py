@@ -398,3 +398,27 @@ def test_what_is_held_of_recent_events_is_bounded() -> None:
     assert len(recent._items) <= 3 * recent_events.MAX_EVENTS
     recent.add([committed(last + 1, recent_events.MAX_BYTES)])
     assert recent.after(last - 1) is None and [event.position for event in recent.after(last) or ()] == [last + 1]
+
+
+@requirement("LOG-55")
+async def test_one_that_is_cancelled_as_it_is_woken_ends(tmp_path: Path) -> None:
+    async with opened(tmp_path / "l.db") as log:
+
+        async def watch(seen: asyncio.Event) -> None:
+            async with aclosing(log.watch(streams={"a": 0}, heartbeat_sec=LONG)) as items:
+                async for _ in items:
+                    seen.set()
+
+        await log.append([n("a")])
+        for steps in range(12):
+            seen = [asyncio.Event() for _ in range(3)]
+            watching = {asyncio.ensure_future(watch(each)) for each in seen}
+            for each in seen:
+                await each.wait()
+            await log.append([n("a")])
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            for task in watching:
+                task.cancel()
+            ended, _ = await asyncio.wait(watching, timeout=5)
+            assert ended == watching and all(task.cancelled() for task in ended)

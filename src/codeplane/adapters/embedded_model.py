@@ -50,7 +50,8 @@ class EmbeddedModel:
         assert process.stdin is not None
         process.stdin.close()
         try:
-            await asyncio.wait_for(process.wait(), _STOP_SEC)
+            async with asyncio.timeout(_STOP_SEC):
+                await process.wait()
         except TimeoutError:
             with suppress(ProcessLookupError):
                 process.kill()
@@ -73,7 +74,8 @@ class EmbeddedModel:
         )
         assert process.stdout is not None
         try:
-            line = await asyncio.wait_for(process.stdout.readline(), _START_SEC)
+            async with asyncio.timeout(_START_SEC):
+                line = await process.stdout.readline()
         except TimeoutError as error:
             await self.close()
             raise ProviderFault("timeout", f"was not loaded within {_START_SEC:g} s") from error

@@ -85,7 +85,8 @@ class FolderLog:
                 after = batch.offset
             if len(batches) < _PAGE:
                 try:
-                    await asyncio.wait_for(self._published.wait(), _POLL_SEC)
+                    async with asyncio.timeout(_POLL_SEC):
+                        await self._published.wait()
                 except TimeoutError:
                     continue
 

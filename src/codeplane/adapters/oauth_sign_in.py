@@ -24,7 +24,8 @@ async def listen_for_sign_in(show: Callable[[str], None], *, port: int = 0) -> A
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            request = (await asyncio.wait_for(reader.readline(), 10)).decode("latin-1").split(" ")
+            async with asyncio.timeout(10):
+                request = (await reader.readline()).decode("latin-1").split(" ")
             target = urlsplit(request[1]) if len(request) > 1 else urlsplit("")
             is_ours = target.path == REDIRECT_PATH
             if is_ours and not came_back.done():

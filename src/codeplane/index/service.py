@@ -116,7 +116,8 @@ class IndexService:
         """The source of snapshots once the index is ready; IndexNotReady after a timeout."""
         self.start()
         try:
-            await asyncio.wait_for(self._ready.wait(), self._wait_sec)
+            async with asyncio.timeout(self._wait_sec):
+                await self._ready.wait()
         except TimeoutError as error:
             raise IndexNotReady(self._failure or "the first index is still being built") from error
         await self._mend()

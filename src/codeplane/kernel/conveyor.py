@@ -94,7 +94,8 @@ class Conveyor:
         """Take no new calls and wait for those under way; returns how many were still running at the end."""
         self._closing = True
         try:
-            await asyncio.wait_for(self._idle.wait(), timeout_sec)
+            async with asyncio.timeout(timeout_sec):
+                await self._idle.wait()
         except TimeoutError:
             pass
         return self._running

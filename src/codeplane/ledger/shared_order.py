@@ -86,13 +86,15 @@ class SharedOrder:
             self._advanced.clear()
             # Now and then, since what fails elsewhere does not wake this.
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._advanced.wait(), _STALLED_PAUSE_SEC)
+                async with asyncio.timeout(_STALLED_PAUSE_SEC):
+                    await self._advanced.wait()
 
     async def stop(self) -> None:
         """Publish what is queued, as far as that can be done soon, and disconnect."""
         if self._loop is not None:
             with suppress(TimeoutError, CodePlaneError):
-                await asyncio.wait_for(self.flush(), _STOP_SEC)
+                async with asyncio.timeout(_STOP_SEC):
+                    await self.flush()
         with self._lock:
             self._is_closed = True
         for task in self._tasks:

@@ -29,7 +29,8 @@ class WatchTimer:
         if spoke:
             self._due = now + self._heartbeat_sec
         try:
-            await asyncio.wait_for(self._wake.wait(), max(self._due - now, 0))
+            async with asyncio.timeout(max(self._due - now, 0)):
+                await self._wake.wait()
             self._wake.clear()
         except TimeoutError:
             pass

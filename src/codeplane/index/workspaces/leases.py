@@ -59,6 +59,7 @@ class Leases:
         """Refuse new calls and wait, bounded, for running ones."""
         self._closed = True
         try:
-            await asyncio.wait_for(self._idle.wait(), _PATIENCE_SEC)
+            async with asyncio.timeout(_PATIENCE_SEC):
+                await self._idle.wait()
         except TimeoutError:
             return
