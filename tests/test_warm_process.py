@@ -1,7 +1,9 @@
 """Processes that are forked behave as ones that are started."""
 
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -10,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from codeplane.kernel.json import JsonObject
 from tests.harness import CPL, PATIENCE_SEC
 from tests.interaction.requirements import requirement
-from tests.warm_process import WarmProcess, can_be_forked
+from tests.warm_process import WarmProcess, _template, can_be_forked
 
 pytestmark = requirement("DOCS-06")
 
@@ -120,6 +123,19 @@ def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     with WarmProcess([str(program)]) as forked, pytest.raises(subprocess.TimeoutExpired):
         forked.communicate(0.01)
     assert forked.poll() == -signal.SIGKILL
+
+
+def test_who_orders_one_and_is_gone_stops_no_others(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("print('here')")
+    order: JsonObject = {"arguments": [str(program)], "module": None, "cwd": "/", "environ": {}}
+    gone, told = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    gone.close()
+    with told, tempfile.TemporaryFile() as output:
+        standard = [output.fileno()] * 3
+        socket.send_fds(_template(), [json.dumps(order).encode()], [*standard, told.fileno()])
+    with WarmProcess([str(program)]) as forked:
+        assert forked.communicate(PATIENCE_SEC) == (b"here\n", b"")
 
 
 def test_what_an_interpreter_reads_as_it_starts_needs_one_of_its_own() -> None:

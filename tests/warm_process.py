@@ -244,7 +244,9 @@ class _Template:
             order: _Order = json.loads(message)
             return order
         self._children[pid] = socket.socket(fileno=ended)
-        self._children[pid].send(str(pid).encode())
+        # Who ordered it may have been killed meanwhile.
+        with contextlib.suppress(OSError):
+            self._children[pid].send(str(pid).encode())
         for descriptor in standard:
             os.close(descriptor)
         return None

@@ -124,6 +124,10 @@ class TestFollowing:
         with _following(server, "--json") as process:
             assert process.stdout is not None
             process.stdout.readline()
+            # What happens after what was there is printed by the stream, which is open by then.
+            opened = f"session/{call(server, 'session.create').result['session_id']}"
+            while json.loads(process.stdout.readline())["stream"] != opened:
+                pass
             server.process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=30) == 1
             assert process.stderr is not None

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count, islice
 from pathlib import Path
 
@@ -82,12 +83,30 @@ class TestOne:
         for process in racing:
             if process.pid != pid:
                 assert process.wait(timeout=30) == 0
+        # Those in the background that came too late are gone as well: they would serve once this one ends.
+        assert in_the_background(tidy) <= {pid}
         assert cpl("down", cwd=tidy).returncode == 0
         for process in racing:
             assert process.wait(timeout=30) == 0
             for pipe in (process.stdout, process.stderr):
                 if pipe is not None:
                     pipe.close()
+
+    def test_one_that_comes_too_late_does_not_serve_afterwards(self, repo: Path) -> None:
+        late = subprocess.Popen([CPL, "up", "-d", "--json"], cwd=repo, stdout=subprocess.PIPE)
+        (slow,) = until(lambda: in_the_background(repo))
+        os.kill(slow, signal.SIGSTOP)
+        first = start(repo)
+        try:
+            assert json.loads(_line(late))["note"] == "already running"
+            assert late.wait(timeout=30) == 0
+            assert in_the_background(repo) == set()
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(slow, signal.SIGKILL)
+            first.stop()
+            assert late.stdout is not None
+            late.stdout.close()
 
     def test_one_that_is_ending_is_waited_for_and_followed(self, repo: Path, tmp_path: Path) -> None:
         old = start(repo, program=PROGRAM)
@@ -106,6 +125,16 @@ class TestOne:
             cpl("down", cwd=repo)
             assert following.stdout is not None
             following.stdout.close()
+
+
+def in_the_background(repo: Path) -> set[int]:
+    """The processes that serve a repository in the background, or are about to."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (folder / "cwd").readlink() == repo and "--background" in (folder / "cmdline").read_text().split("\0"):
+                found.add(int(folder.name))
+    return found
 
 
 def is_free(port: int) -> bool:

@@ -42,7 +42,12 @@ def start_server(
             env=environ,
         )
         facts = _wait(workspace, child, stdout, stderr)
-        return facts, facts.pid == child.pid
+        is_started = facts.pid == child.pid
+        if not is_started:
+            # Another one was faster; ours, which may still be loading, would serve as soon as that one ends.
+            child.kill()
+            child.wait()
+        return facts, is_started
 
 
 def _wait(workspace: Workspace, child: "subprocess.Popen[bytes]", stdout: IO[bytes], stderr: IO[bytes]) -> ServerFacts:
