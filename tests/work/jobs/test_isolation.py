@@ -1,13 +1,16 @@
 """Jobs that change files do so in a work tree of their own; a person applies or discards the diff."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from codeplane.git.write import job_trees
 from codeplane.kernel.errors import StorageFailed
 from codeplane.kernel.event import Draft
+from codeplane.kernel.job_tree import FileChange
 from codeplane.kernel.json import JsonObject
 from tests.harness import git
 from tests.interaction.requirements import requirement
@@ -96,6 +99,34 @@ async def test_changes_that_were_applied_before_a_cut_are_found_again(
         assert (shown["tree"], shown["mutation_id"]) == ("JOB_TREE_APPLIED", made)
         result(await jobs.ask("undo", mutation_id=made))
         assert (repo / "shop.py").read_text() == "price = 1\n"
+
+
+async def test_many_who_look_at_the_same_changes_see_all_of_them(tmp_path: Path) -> None:
+    async with job_repository(tmp_path, FILES, _changing_model()) as (jobs, _, trees):
+        job = await _changed(jobs)
+        found = await asyncio.gather(*(jobs.ask("job.diff", job_id=job["job_id"]) for _ in range(30)))
+        seen = [result(outcome) for outcome in found]
+        assert all(diff["files"] == seen[0]["files"] != [] for diff in seen)
+        assert len({str(diff["diff"]) for diff in seen}) == 1
+        # Nothing of it stays behind.
+        assert sorted(path.name for path in trees.glob("*/*/*")) == ["home", "tree"]
+
+
+async def test_a_tree_that_goes_while_it_is_applied_deletes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with job_repository(tmp_path, FILES, _changing_model()) as (jobs, repo, trees):
+        job, list_changes = await _changed(jobs), job_trees._list_changes
+
+        async def remove_after(*arguments: Any) -> list[FileChange]:
+            listed = await list_changes(*arguments)
+            next(trees.glob("*/*/tree/shop.py")).unlink()
+            return listed
+
+        monkeypatch.setattr(job_trees, "_list_changes", remove_after)
+        assert refused(await jobs.ask("job.apply", job_id=job["job_id"])) == "JOB_TREE_GONE"
+        assert (repo / "shop.py").read_text() == "price = 1\n"
+        assert not (repo / "new").exists() and (repo / "docs/old.md").exists()
 
 
 async def test_a_checkout_that_moved_is_left_alone_and_the_conflicts_are_named(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ import asyncio
 import hashlib
 import os
 import shutil
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import uuid4
 
 from codeplane.edit.batch import Change
 from codeplane.edit.engine import Engine
@@ -124,8 +126,8 @@ class GitJobTrees:
 
     async def move_base(self, job_id: str, base: str) -> str:
         """Take what is in a work tree now as what further changes are counted from; returns the commit of that."""
-        git, index = await self._staged(job_id)
-        tree = await git.run("write-tree", env=index)
+        async with self._staged(job_id) as (git, index):
+            tree = await git.run("write-tree", env=index)
         message = f"applied to the checkout from {job_id}"
         commit = await git.run("commit-tree", "-p", base, "-m", message, tree.line, env=_AUTHOR)
         # Its own HEAD keeps the commit from being collected.
@@ -155,11 +157,11 @@ class GitJobTrees:
 
     async def diff(self, job_id: str, base: str) -> TreeDiff:
         """What the job changed since `base`."""
-        git, index = await self._staged(job_id)
-        files = await _list_changes(git, index, base)
-        shown = await git.run(
-            *("diff", "--cached", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", base), env=index
-        )
+        async with self._staged(job_id) as (git, index):
+            files = await _list_changes(git, index, base)
+            shown = await git.run(
+                *("diff", "--cached", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv", base), env=index
+            )
         diff = shown.out[: self._diff_bytes].decode("utf-8", "replace")
         return TreeDiff(
             files=tuple(files),
@@ -170,8 +172,8 @@ class GitJobTrees:
 
     async def apply(self, call: Call, job_id: str, base: str) -> AppliedTree:
         """Make the same changes in the checkout, all of them as one mutation, or none."""
-        git, index = await self._staged(job_id)
-        files = await _list_changes(git, index, base)
+        async with self._staged(job_id) as (git, index):
+            files = await _list_changes(git, index, base)
         if conflicts := await self._find_conflicts(job_id, base, files):
             shown = ", ".join(path_text(path) for path in conflicts[:_NAMED])
             more = f" and {len(conflicts) - _NAMED} more" if len(conflicts) > _NAMED else ""
@@ -179,7 +181,10 @@ class GitJobTrees:
                 f"the checkout has changed since the job started: {shown}{more}",
                 details={"conflicts": [path_text(path) for path in conflicts[:_NAMED]], "count": len(conflicts)},
             )
-        changes = await asyncio.to_thread(self._plan, self.tree(job_id), files)
+        try:
+            changes = await asyncio.to_thread(self._plan, self.tree(job_id), files)
+        except FileNotFoundError as error:
+            raise _gone_meanwhile(job_id) from error
         if not changes:
             # Perhaps by an earlier call, which was cut off before that was recorded.
             mutation_id = await asyncio.to_thread(self._find_mutation, job_id) if files else ""
@@ -194,18 +199,25 @@ class GitJobTrees:
         made = (record for record in self._mutations.all() if record.what == _what(job_id))
         return next((record.mutation_id for record in made if record.state == "applied"), "")
 
-    async def _staged(self, job_id: str) -> tuple[Git, dict[str, str]]:
-        """The job's git, and an index of its own with everything in the work tree."""
+    @asynccontextmanager
+    async def _staged(self, job_id: str) -> AsyncIterator[tuple[Git, dict[str, str]]]:
+        """The job's git, and an index with everything in the work tree, which nobody else uses meanwhile."""
         if not self.exists(job_id):
             raise JobTreeGone(f"the work tree of {job_id} is gone")
         git = self._git.at(self.tree(job_id))
-        index = self._folder / job_id / _INDEX
+        index = self._folder / job_id / f"{_INDEX}-{uuid4().hex}"
         # Not the job's own index, which it may be using; its times spare git reading every file, and its own time tells
         # git which files were written in the same second as it and have to be read all the same.
-        await asyncio.to_thread(shutil.copy2, git.folder / "index", index)
-        variables = {"GIT_INDEX_FILE": str(index)}
-        await git.run("add", "--all", "--", ".", env=variables)
-        return git, variables
+        try:
+            try:
+                await asyncio.to_thread(shutil.copy2, git.folder / "index", index)
+            except FileNotFoundError as error:
+                raise _gone_meanwhile(job_id) from error
+            variables = {"GIT_INDEX_FILE": str(index)}
+            await git.run("add", "--all", "--", ".", env=variables)
+            yield git, variables
+        finally:
+            index.unlink(missing_ok=True)
 
     async def _find_conflicts(self, job_id: str, base: str, files: Sequence[FileChange]) -> list[str]:
         """The changed files that are neither as in `base` nor as the job left them."""
@@ -238,10 +250,13 @@ class GitJobTrees:
         return conflicts
 
     def _plan(self, tree: Path, files: Sequence[FileChange]) -> list[Change]:
-        """The changes that are not made in the checkout already."""
+        """The changes that are not made in the checkout already; FileNotFoundError when a file is gone meanwhile."""
         changes: list[Change] = []
         for file in files:
             here, there = state_of(self._git.root, file.path), state_of(tree, file.path)
+            if there is None and file.change != "deleted":
+                # Whoever removes the work tree now must not delete files of the checkout by it.
+                raise FileNotFoundError(file.path)
             if _is_same(here, there):
                 continue
             before = here.sha256 if here is not None else None
@@ -261,6 +276,12 @@ class GitJobTrees:
                     hint="discard the job, or take the folder over yourself",
                 )
         return changes
+
+
+def _gone_meanwhile(job_id: str) -> JobTreeGone:
+    return JobTreeGone(
+        f"the work tree of {job_id} was removed meanwhile", hint="nothing of it was applied by this call"
+    )
 
 
 def _what(job_id: str) -> str:
