@@ -1,5 +1,8 @@
 """The one table of errors."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 import pytest
 
 from codeplane.kernel import errors
@@ -20,11 +23,17 @@ def test_codes_and_names_are_unique() -> None:
     assert len({kind.name for kind in ERRORS}) == len(ERRORS)
 
 
-def test_every_class_of_the_module_is_in_the_table() -> None:
+def test_every_class_of_a_family_is_in_the_table_and_at_the_door() -> None:
+    families = [import_module(f"{errors.__name__}.{module.name}") for module in iter_modules(errors.__path__)]
     classes = {
-        value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, CodePlaneError)
+        value
+        for family in families
+        for value in vars(family).values()
+        if isinstance(value, type) and issubclass(value, CodePlaneError)
     }
     assert set(ERRORS) == classes - {CodePlaneError}
+    for kind in classes:
+        assert getattr(errors, kind.__name__) is kind
 
 
 @requirement("DOOR-09")

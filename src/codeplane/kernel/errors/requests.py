@@ -1,0 +1,163 @@
+"""Errors of requests: form, size, deadline, cursor."""
+
+from codeplane.kernel.errors.error import CodePlaneError
+
+
+class InvalidArgument(
+    CodePlaneError,
+    name="INVALID_ARGUMENT",
+    code=1001,
+    http=400,
+    rpc="invalid_argument",
+    hint="see the operation's parameters: cpl call operation.list name=OPERATION",
+):
+    """The arguments do not fit the operation."""
+
+
+class UnknownOperation(
+    CodePlaneError, name="UNKNOWN_OPERATION", code=1002, http=404, rpc="unimplemented", hint="list them: cpl call"
+):
+    """No operation has that name."""
+
+
+class MalformedRequest(
+    CodePlaneError,
+    name="MALFORMED_REQUEST",
+    code=1003,
+    http=400,
+    rpc="invalid_argument",
+    hint="send one JSON object, encoded as UTF-8",
+):
+    """The bytes are not a request at all."""
+
+
+class TooLarge(
+    CodePlaneError,
+    name="TOO_LARGE",
+    acp="ERR_TOO_LARGE",
+    code=1004,
+    http=413,
+    rpc="resource_exhausted",
+    hint="send less at once, or raise the limit named in details",
+):
+    """A body, payload or answer is over its limit."""
+
+
+class CursorInvalid(
+    CodePlaneError,
+    name="CURSOR_INVALID",
+    code=1005,
+    http=400,
+    rpc="invalid_argument",
+    hint="start again without a cursor; cursors are opaque and belong to one operation and session",
+):
+    """A cursor that this server did not hand out, or handed out for something else."""
+
+
+class CursorExpired(
+    CodePlaneError,
+    name="CURSOR_EXPIRED",
+    code=1006,
+    http=400,
+    rpc="out_of_range",
+    hint="start again without a cursor; cursors live for an hour, or as long as their session",
+):
+    """A cursor older than its lifetime."""
+
+
+class DeadlineExceeded(
+    CodePlaneError,
+    name="DEADLINE_EXCEEDED",
+    code=1007,
+    http=504,
+    rpc="deadline_exceeded",
+    hint="ask for less, or give the call more time with timeout_sec",
+    retryable=True,
+):
+    """The call ran longer than it was allowed to."""
+
+
+class Cancelled(
+    CodePlaneError,
+    name="CANCELLED",
+    acp="ERR_OP_CANCELED",
+    code=1008,
+    http=499,
+    rpc="canceled",
+    hint="call again if it is still wanted",
+):
+    """The caller, or the end of its connection, cancelled the call."""
+
+
+class NotFound(
+    CodePlaneError, name="NOT_FOUND", code=1009, http=404, rpc="not_found", hint="check the name; see: cpl status"
+):
+    """What was asked for does not exist."""
+
+
+class OperationDisabled(
+    CodePlaneError,
+    name="OPERATION_DISABLED",
+    code=1010,
+    http=501,
+    rpc="unimplemented",
+    hint="the owner switches it on in .codeplane/config.yaml and starts the server again",
+):
+    """An operation that a setting switches off; details name the setting."""
+
+
+class HeadersTooLarge(
+    CodePlaneError,
+    name="HEADERS_TOO_LARGE",
+    code=1011,
+    http=431,
+    rpc="resource_exhausted",
+    hint="send fewer or shorter headers, or raise the limit named in details",
+):
+    """The head of a request is over its limit."""
+
+
+class RequestTooSlow(
+    CodePlaneError,
+    name="REQUEST_TOO_SLOW",
+    code=1012,
+    http=408,
+    rpc="deadline_exceeded",
+    hint="send the whole request without a pause, or raise the limit named in details",
+    retryable=True,
+):
+    """The head or the body of a request did not come in time."""
+
+
+class Interrupted(
+    CodePlaneError,
+    name="INTERRUPTED",
+    code=1019,
+    http=409,
+    rpc="aborted",
+    hint="nothing was changed: call again, with the same idempotency_key if there was one",
+    retryable=True,
+):
+    """The server ended while the call ran, and nothing of it was done."""
+
+
+class OperationGone(
+    CodePlaneError,
+    name="OPERATION_GONE",
+    code=1020,
+    http=410,
+    rpc="unavailable",
+    hint="list what there is now: cpl call; of a call that changes something, look at what it did",
+):
+    """An operation of another program was removed while, or just before, it ran."""
+
+
+class SchemaRefused(
+    CodePlaneError,
+    name="SCHEMA_REFUSED",
+    code=1021,
+    http=422,
+    rpc="invalid_argument",
+    hint="declare a JSON Schema of an object, without recursion and remote references",
+):
+    """The JSON Schema of a declared operation is recursive, remote, too large or none."""

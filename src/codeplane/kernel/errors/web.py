@@ -1,0 +1,26 @@
+"""Errors of fetching pages from the web."""
+
+from codeplane.kernel.errors.error import CodePlaneError
+
+
+class AddressDenied(
+    CodePlaneError,
+    name="ADDRESS_DENIED",
+    code=2018,
+    http=403,
+    rpc="permission_denied",
+    hint="name a public http or https address; the owner's lists are web.allow and web.deny",
+):
+    """The address is private, local, or on the owner's list of those that are not fetched."""
+
+
+class FetchFailed(
+    CodePlaneError,
+    name="FETCH_FAILED",
+    code=2019,
+    http=502,
+    rpc="unavailable",
+    hint="look at the reason, then try again or elsewhere",
+    retryable=True,
+):
+    """A page could not be fetched."""
