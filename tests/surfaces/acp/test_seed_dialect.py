@@ -69,6 +69,24 @@ class TestInitializeAndFeaturesHandshakeTests:
             assert (banner["namespace"], banner["name"]) == ("features", "hello")
             assert banner["payload"] == {"protocol_version": "0.2.1", "features": features}
 
+    async def test_models_are_features_where_they_are_configured(
+        self, plain_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def features(server: Server) -> list[str]:
+            async with acp_client(server) as client:
+                await client.send(INITIALIZE)
+                return [name for name in (await client.answer("..."))["_meta"]["features"] if name.startswith("llm.")]
+
+        assert await features(plain_server) == ["llm.call"]
+        async with asking_server(tmp_path, monkeypatch) as (server, _):
+            assert await features(server) == ["llm.call", "llm.apple_on_device"]
+
+    async def test_a_client_that_does_not_wait_for_the_handshake(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            await client.send(INITIALIZE)
+            assert (await client.call("session/new"))["session_id"].startswith("thr_")
+            assert (await client.answer("..."))["protocol_version"] == "0.2.1"
+
     @pytest.mark.parametrize("version", ["0.2.0", "1.0", ""])
     async def test_another_version_is_refused(self, plain_server: Server, version: str) -> None:
         async with acp_client(plain_server) as client:
@@ -174,6 +192,15 @@ class TestErrorCodeMappingTests:
         }
         assert {error.acp for error in ERRORS} == known
 
+    def test_what_is_refused_or_bounded_is_no_internal_error(self) -> None:
+        denied = {"ERR_UNAUTHORIZED", "ERR_PATH_DENIED", "ERR_EXTERNAL_LLM_DISABLED"}
+        assert {error.acp for error in ERRORS if error.http in (401, 403)} == denied
+        assert {error.acp for error in ERRORS if error.http == 429} == {"ERR_RATE_LIMIT"}
+        assert {error.acp for error in ERRORS if error.http in (413, 431)} == {"ERR_TOO_LARGE"}
+        assert {error.acp for error in ERRORS if error.name in ("WORKSPACE_NOT_FOUND", "PATH_DENIED")} == {
+            "ERR_PATH_DENIED"
+        }
+
     async def test_an_error_on_the_wire(self, plain_server: Server) -> None:
         async with acp_client(plain_server, token=None) as client:
             await client.send(INITIALIZE)
@@ -256,6 +283,40 @@ async def test_a_root_is_added_within_the_roots_that_the_owner_allows(tmp_path: 
             assert "shop" in str(listed) and "elsewhere" not in str(listed)
     finally:
         server.stop()
+
+
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+async def test_a_root_that_a_person_decides_about_completes_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decision: str
+) -> None:
+    far = make_repo(tmp_path / "far", FILES)
+    async with asking_server(tmp_path, monkeypatch) as (server, _), acp_client(server) as client:
+        session = await opened(client)
+        with pytest.raises(AcpError) as waiting:
+            await client.call("index.add_root", {"path": str(far), "session_id": session})
+        assert waiting.value.data["code"] == "ERR_UNAUTHORIZED"
+        (call,) = shown(client, "tool_call")
+        assert (call["name"], call["arguments"]) == ("index.add_root", {"path": str(far)})
+        refused = shown(client, "tool_call_update")[-1]
+        assert refused["status"] == "error" and refused["call_id"] == call["call_id"]
+        assert "far" not in str(server.call("workspace.list")["result"])
+        server.call(f"approval.{decision}", action_id=refused["_meta"]["action_id"])
+        ends = await client.until(lambda: shown(client, "tool_call_update")[2:])
+        if decision == "approve":
+            assert (ends[0]["status"], ends[0]["output"]["name"]) == ("completed", "far")
+            assert "far" in str(server.call("workspace.list")["result"])
+        else:
+            assert ends[0]["status"] == "error" and ends[0]["error"].startswith("ERR_UNAUTHORIZED: ")
+            assert "far" not in str(server.call("workspace.list")["result"])
+        assert len(shown(client, "tool_call")) == 1 and ends[0]["call_id"] == call["call_id"]
+
+
+async def test_a_root_in_a_session_of_others_is_refused(plain_server: Server) -> None:
+    async with acp_client(plain_server) as client:
+        await opened(client)
+        with pytest.raises(AcpError):
+            await client.call("index.add_root", {"path": str(plain_server.repo), "session_id": "thr_none"})
+        assert client.updates == []
 
 
 async def test_a_prompt_over_the_bound_is_refused(plain_server: Server) -> None:

@@ -10,8 +10,8 @@ from tests.surfaces.acp.test_seed_dialect import opened, shown
 pytestmark = requirement("ACP-15")
 
 
-def is_completed(client: AcpClient) -> bool:
-    return any(update["status"] == "completed" for update in shown(client, "tool_call_update"))
+def completed(client: AcpClient) -> int:
+    return [update["status"] for update in shown(client, "tool_call_update")].count("completed")
 
 
 class TestBackgroundIndexingSubscriptionTests:
@@ -48,6 +48,40 @@ class TestBackgroundIndexingSubscriptionTests:
             (state,) = await client.until(lambda: shown(client, "agent_message_chunk"))
             assert f"epoch {epoch}, " in state["content"]["text"] and state["_meta"]["index"]["epoch"] == epoch
 
+    async def test_who_asks_to_follow_is_told_about_every_rebuild(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            session = await opened(client)
+            subscribed = await client.call("index.subscribe", {"session_id": session, "follow": True})
+            await client.until(lambda: shown(client, "agent_message_chunk"))
+            for count in (1, 2):
+                await rebuilt(plain_server, client, count)
+            first, second = (call["call_id"] for call in shown(client, "tool_call")[:2])
+            assert first == subscribed["call_id"] != second
+            for call_id in (first, second):
+                own = [one["status"] for one in shown(client, "tool_call_update") if one["call_id"] == call_id]
+                assert own == ["started"] * (len(own) - 1) + ["completed"] and len(own) > 1
+
+    async def test_without_following_a_second_rebuild_is_not_told(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            await client.call("index.subscribe", {"session_id": await opened(client)})
+            await client.until(lambda: shown(client, "agent_message_chunk"))
+            await rebuilt(plain_server, client)
+            count = len(client.updates)
+            plain_server.call("index.rebuild")
+            await client.call("index.status")
+            assert len(client.updates) == count
+
+    async def test_the_envelope_of_an_extension_is_unwrapped(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            session = await opened(client)
+            envelope = {"session_id": session, "namespace": "index", "name": "subscribe"}
+            payload = {"workspace_id": plain_server.repo.name}
+            assert (await client.call("index.subscribe", {**envelope, "payload": payload}))["subscribed"] is True
+            for wrong in ({**envelope, "name": "status"}, {**envelope, "namespace": "features"}):
+                with pytest.raises(AcpError) as refused:
+                    await client.call("index.subscribe", {**wrong, "payload": payload})
+                assert refused.value.name == "INVALID_ARGUMENT"
+
     @pytest.mark.parametrize("wrong", [{"session_id": "thr_none"}, {"workspace_id": "elsewhere"}])
     async def test_wrong_subscriptions_are_refused(self, plain_server: Server, wrong: dict[str, str]) -> None:
         async with acp_client(plain_server) as client:
@@ -57,9 +91,9 @@ class TestBackgroundIndexingSubscriptionTests:
             assert client.updates == []
 
 
-async def rebuilt(server: Server, client: AcpClient) -> None:
-    """Rebuild the index until the client has heard of one: the first may begin before it is followed."""
-    while not shown(client, "tool_call"):
+async def rebuilt(server: Server, client: AcpClient, count: int = 1) -> None:
+    """Rebuild the index until the client has heard of so many: the first may begin before it is followed."""
+    while len(shown(client, "tool_call")) < count:
         server.call("index.rebuild")
         await client.call("index.status")
-    await client.until(lambda: is_completed(client))
+    await client.until(lambda: completed(client) >= count)

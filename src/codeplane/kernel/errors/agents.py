@@ -50,6 +50,7 @@ class OutsideAgentTimeout(
 class OutsideAgentSignIn(
     CodePlaneError,
     name="OUTSIDE_AGENT_SIGN_IN",
+    acp="ERR_UNAUTHORIZED",
     code=6134,
     http=401,
     rpc="failed_precondition",

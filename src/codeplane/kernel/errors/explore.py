@@ -29,6 +29,7 @@ class OpCanceled(
 class ExploreNetworkDenied(
     CodePlaneError,
     name="EXPLORE_NETWORK_DENIED",
+    acp="ERR_UNAUTHORIZED",
     code=6112,
     http=403,
     rpc="permission_denied",
@@ -40,6 +41,7 @@ class ExploreNetworkDenied(
 class ExploreInterrupted(
     CodePlaneError,
     name="EXPLORE_INTERRUPTED",
+    acp="ERR_OP_CANCELED",
     code=6113,
     http=409,
     rpc="aborted",

@@ -18,6 +18,7 @@ class IndexNotReady(
 class EmbedderFailed(
     CodePlaneError,
     name="EMBEDDER_FAILED",
+    acp="ERR_MODEL_UNAVAILABLE",
     code=4003,
     http=502,
     rpc="unavailable",

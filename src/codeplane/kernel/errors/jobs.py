@@ -17,6 +17,7 @@ class JobNotFound(
 class JobLimitReached(
     CodePlaneError,
     name="JOB_LIMIT_REACHED",
+    acp="ERR_RATE_LIMIT",
     code=6041,
     http=429,
     rpc="resource_exhausted",
@@ -73,6 +74,7 @@ class ScheduleNotFound(
 class ScheduleLimitReached(
     CodePlaneError,
     name="SCHEDULE_LIMIT_REACHED",
+    acp="ERR_RATE_LIMIT",
     code=6061,
     http=429,
     rpc="resource_exhausted",

@@ -31,6 +31,7 @@ class ProviderDenied(
 class ProviderRejected(
     CodePlaneError,
     name="PROVIDER_REJECTED",
+    acp="ERR_MODEL_UNAVAILABLE",
     code=6032,
     http=502,
     rpc="failed_precondition",
@@ -42,6 +43,7 @@ class ProviderRejected(
 class ModelCeilingReached(
     CodePlaneError,
     name="MODEL_CEILING_REACHED",
+    acp="ERR_RATE_LIMIT",
     code=6033,
     http=429,
     rpc="resource_exhausted",

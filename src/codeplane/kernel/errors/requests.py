@@ -98,6 +98,7 @@ class NotFound(
 class OperationDisabled(
     CodePlaneError,
     name="OPERATION_DISABLED",
+    acp="ERR_UNAUTHORIZED",
     code=1010,
     http=501,
     rpc="unimplemented",
@@ -109,6 +110,7 @@ class OperationDisabled(
 class HeadersTooLarge(
     CodePlaneError,
     name="HEADERS_TOO_LARGE",
+    acp="ERR_TOO_LARGE",
     code=1011,
     http=431,
     rpc="resource_exhausted",
@@ -132,6 +134,7 @@ class RequestTooSlow(
 class Interrupted(
     CodePlaneError,
     name="INTERRUPTED",
+    acp="ERR_OP_CANCELED",
     code=1019,
     http=409,
     rpc="aborted",

@@ -6,6 +6,7 @@ from codeplane.kernel.errors.error import CodePlaneError
 class WorkspaceNotFound(
     CodePlaneError,
     name="WORKSPACE_NOT_FOUND",
+    acp="ERR_PATH_DENIED",
     code=3001,
     http=404,
     rpc="not_found",

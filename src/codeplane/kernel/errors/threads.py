@@ -40,6 +40,7 @@ class ThreadBusy(
 class FailedModelOutput(
     CodePlaneError,
     name="FAILED_MODEL_OUTPUT",
+    acp="ERR_MODEL_UNAVAILABLE",
     code=6023,
     http=502,
     rpc="internal",
@@ -52,6 +53,7 @@ class FailedModelOutput(
 class TurnBudgetExceeded(
     CodePlaneError,
     name="TURN_BUDGET_EXCEEDED",
+    acp="ERR_RATE_LIMIT",
     code=6024,
     http=429,
     rpc="resource_exhausted",

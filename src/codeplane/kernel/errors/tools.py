@@ -40,6 +40,7 @@ class ToolAnswerRefused(
 class ToolSignInNeeded(
     CodePlaneError,
     name="TOOL_SIGN_IN_NEEDED",
+    acp="ERR_UNAUTHORIZED",
     code=6083,
     http=401,
     rpc="failed_precondition",

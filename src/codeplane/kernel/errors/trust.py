@@ -54,6 +54,7 @@ class PathDenied(
 class OriginDenied(
     CodePlaneError,
     name="ORIGIN_DENIED",
+    acp="ERR_UNAUTHORIZED",
     code=2005,
     http=403,
     rpc="permission_denied",
@@ -78,6 +79,7 @@ class ApprovalPending(
 class ApprovalRejected(
     CodePlaneError,
     name="REJECTED",
+    acp="ERR_UNAUTHORIZED",
     code=2010,
     http=403,
     rpc="permission_denied",
@@ -89,6 +91,7 @@ class ApprovalRejected(
 class ApprovalExpired(
     CodePlaneError,
     name="EXPIRED",
+    acp="ERR_UNAUTHORIZED",
     code=2011,
     http=403,
     rpc="permission_denied",
@@ -111,6 +114,7 @@ class ApprovalNotFound(
 class PairingRefused(
     CodePlaneError,
     name="PAIRING_REFUSED",
+    acp="ERR_UNAUTHORIZED",
     code=2013,
     http=403,
     rpc="permission_denied",

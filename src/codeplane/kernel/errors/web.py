@@ -6,6 +6,7 @@ from codeplane.kernel.errors.error import CodePlaneError
 class AddressDenied(
     CodePlaneError,
     name="ADDRESS_DENIED",
+    acp="ERR_UNAUTHORIZED",
     code=2018,
     http=403,
     rpc="permission_denied",

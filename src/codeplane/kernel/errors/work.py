@@ -6,6 +6,7 @@ from codeplane.kernel.errors.error import CodePlaneError
 class TaskBudgetExceeded(
     CodePlaneError,
     name="TASK_BUDGET_EXCEEDED",
+    acp="ERR_RATE_LIMIT",
     code=6001,
     http=429,
     rpc="resource_exhausted",
@@ -83,6 +84,7 @@ class SkillNotFound(
 class SkillNotTrusted(
     CodePlaneError,
     name="SKILL_NOT_TRUSTED",
+    acp="ERR_UNAUTHORIZED",
     code=6102,
     http=403,
     rpc="permission_denied",

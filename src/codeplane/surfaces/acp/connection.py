@@ -71,7 +71,7 @@ class AcpConnection:
         if request.method == "initialize":
             if self._dialect is not None:
                 raise NotInitialized("this connection is initialized already")
-            return self._initialize(request.params)
+            return await self._initialize(request.params)
         if self._dialect is None:
             raise NotInitialized(f"{request.method[:100]} came before initialize")
         return await self._dialect.handle_request(request)
@@ -91,16 +91,17 @@ class AcpConnection:
             await self._dialect.end()
         self._on_disconnect(self._door.connection_id)
 
-    def _initialize(self, params: JsonObject) -> JsonValue | Answer:
+    async def _initialize(self, params: JsonObject) -> JsonValue | Answer:
         options = SessionOptions(self._door, mode=self._mode)
         if "protocol_version" in params:
             seed = SeedDialect(self._door, self._peer, root=self._root, options=options)
             try:
-                answer = seed.initialized(params, INFO)
+                seed.agree(params)
             except CodePlaneError as error:
                 raise seed.error_of(error) from None
+            # Before anything is waited for: the client's next request may be here already.
             self._dialect = seed
-            return answer
+            return await seed.greeting(INFO)
         asked = parse(Initialize, params)
         self._door.set_client(asked.client_name)
         # A draft: only for clients that ask for it, where whoever started the connection offers it.

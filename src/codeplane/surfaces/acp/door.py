@@ -32,9 +32,16 @@ class AcpDoor:
         """Note the name that the client gives itself."""
         self.client = "".join(char if char.isprintable() else "?" for char in name[:_MAX_NAME]) or None
 
-    async def call(self, operation: str, arguments: JsonObject, *, ask: AskPerson | None = None) -> JsonObject:
-        """Return the result of an operation; raise its error."""
-        return (await self._outcome(operation, arguments, ask)).model_dump(mode="json")
+    async def call(
+        self,
+        operation: str,
+        arguments: JsonObject,
+        *,
+        ask: AskPerson | None = None,
+        wait_sec: float | None = None,
+    ) -> JsonObject:
+        """Return the result of an operation; raise its error. `wait_sec` is how long it waits for a person."""
+        return (await self._outcome(operation, arguments, ask, wait_sec)).model_dump(mode="json")
 
     async def text(self, operation: str, arguments: JsonObject, *, wait_sec: float | None = None) -> str:
         """Return the result of an operation in words; `wait_sec` is how long it waits for a person."""

@@ -19,7 +19,7 @@ from codeplane.surfaces.acp.seed_explore import SeedExplorations
 from codeplane.surfaces.acp.seed_index import FEATURE as SUBSCRIBE
 from codeplane.surfaces.acp.seed_index import SeedIndexSubscriptions
 from codeplane.surfaces.acp.seed_llm import FEATURE as LLM_CALL
-from codeplane.surfaces.acp.seed_llm import LlmCall, check, shown_arguments
+from codeplane.surfaces.acp.seed_llm import LlmCall, check, model_features, shown_arguments
 from codeplane.surfaces.acp.seed_outlet import SeedOutlet, failure, inline
 from codeplane.surfaces.acp.seed_requests import (
     SeedInitialize,
@@ -32,8 +32,10 @@ from codeplane.surfaces.acp.seed_requests import (
     SeedSession,
     SeedSpan,
     SeedSubscription,
+    extension_params,
     parse_seed,
 )
+from codeplane.surfaces.acp.seed_roots import SeedRoots
 from codeplane.surfaces.acp.sessions import Sessions
 from codeplane.surfaces.json_rpc.message import METHOD_NOT_FOUND, Notification, Request, RpcError
 from codeplane.surfaces.json_rpc.peer import Answer, Peer
@@ -60,16 +62,21 @@ class SeedDialect:
         self._sessions = Sessions(door, self._outlet, root=root, options=options, toolset=door.toolset)
         self._explorations = SeedExplorations(door, self._outlet, self._sessions.get)
         self._index = SeedIndexSubscriptions(door, self._outlet, repository=root.name)
+        self._roots = SeedRoots(door, self._outlet)
         self._ids: set[str] = set()
         # Sessions in which a model is being asked, with what ends the question.
         self._asking: dict[str, asyncio.Event] = {}
 
-    def initialized(self, params: JsonObject, info: JsonObject) -> Answer:
-        """Return the answer to the handshake, and send the features after it; VersionMismatch for other versions."""
+    def agree(self, params: JsonObject) -> None:
+        """Take the first request of a client; VersionMismatch for other versions."""
         asked = parse_seed(SeedInitialize, params)
         if asked.protocol_version != VERSION:
             raise VersionMismatch(f"{asked.protocol_version!r} is not spoken here, {VERSION} is")
         self._door.set_client(asked.client_info.name)
+
+    async def greeting(self, info: JsonObject) -> Answer:
+        """Return the answer to the handshake, and send the features after it."""
+        features: list[JsonValue] = [*FEATURES, *await model_features(self._door)]
         result: JsonObject = {
             "protocol_version": VERSION,
             "agent_capabilities": {
@@ -79,11 +86,11 @@ class SeedDialect:
             },
             "auth_methods": [],
             "agent_info": {"name": info["name"], "version": info["version"]},
-            "_meta": {"features": list(FEATURES)},
+            "_meta": {"features": features},
         }
 
         async def announce() -> None:
-            payload: JsonObject = {"protocol_version": VERSION, "features": list(FEATURES)}
+            payload: JsonObject = {"protocol_version": VERSION, "features": features}
             banner: JsonObject = {"namespace": "features", "name": "hello", "payload": payload}
             await self._peer.notify("features.hello", banner)
 
@@ -103,7 +110,7 @@ class SeedDialect:
         self._ids.add(nonce)
         method = _METHODS.get(request.method)
         if method is not None:
-            return await method(self, request.params)
+            return await method(self, extension_params(request.method, request.params))
         if (exploring := self._explorations.methods.get(request.method)) is not None:
             return await exploring(request.params)
         if request.method in _MODES:
@@ -123,6 +130,7 @@ class SeedDialect:
         """Follow nothing any more."""
         await self._explorations.end()
         await self._index.end()
+        await self._roots.end()
         await self._sessions.end()
 
     async def _new(self, params: JsonObject) -> Answer:
@@ -263,10 +271,14 @@ class SeedDialect:
     async def _subscribe(self, params: JsonObject) -> Answer:
         asked = parse_seed(SeedSubscription, params)
         self._sessions.get(asked.session_id)
-        return await self._index.subscribe(asked.session_id, asked.workspace_id)
+        return await self._index.subscribe(asked.session_id, asked.workspace_id, follows=asked.follow)
 
     async def _add_root(self, params: JsonObject) -> JsonValue:
-        return await self._door.call("workspace.attach", {"path": parse_seed(SeedRoot, params).path})
+        asked: SeedRoot = parse_seed(SeedRoot, params)
+        if asked.session_id is None:
+            return await self._roots.add(asked.path)
+        self._sessions.get(asked.session_id)
+        return await self._roots.add_in(asked.session_id, asked.path)
 
     async def _operate(
         self, session_id: str, name: str, arguments: JsonObject, kind: str, run: Callable[[str], Awaitable[JsonValue]]

@@ -18,7 +18,7 @@ _LOOK_SEC = 1.0
 
 
 class SeedIndexSubscriptions:
-    """Tells sessions about one rebuild each: the one that runs, or else the next."""
+    """Tells sessions about a rebuild: the one that runs, or else the next; and then about later ones, if they ask."""
 
     def __init__(self, door: AcpDoor, outlet: SeedOutlet, *, repository: str) -> None:
         self._door = door
@@ -42,8 +42,8 @@ class SeedIndexSubscriptions:
             "last_updated": index.get("last_updated"),
         }
 
-    async def subscribe(self, session_id: str, workspace_id: str) -> Answer:
-        """Return an answer behind which the session is told how far the index is."""
+    async def subscribe(self, session_id: str, workspace_id: str, *, follows: bool) -> Answer:
+        """Return an answer behind which the session is told how far the index is; `follows` is about every rebuild."""
         if workspace_id not in ("", self._repository):
             raise InvalidArgument(
                 f"there is no progress of {workspace_id!r} here",
@@ -53,7 +53,7 @@ class SeedIndexSubscriptions:
 
         async def follow() -> None:
             await self._stop(session_id)
-            self._tasks[session_id] = asyncio.ensure_future(self._tell(session_id, call_id))
+            self._tasks[session_id] = asyncio.ensure_future(self._tell(session_id, call_id, follows=follows))
 
         return Answer(result={"subscribed": True, "call_id": call_id}, after=follow)
 
@@ -68,7 +68,7 @@ class SeedIndexSubscriptions:
             with suppress(asyncio.CancelledError, Exception):
                 await task
 
-    async def _tell(self, session_id: str, call_id: str) -> None:
+    async def _tell(self, session_id: str, call_id: str, *, follows: bool) -> None:
         """Send the state once, and then the synthetic call until its rebuild is done."""
         state = await self.status()
         await self._outlet.show(session_id, _summary(state))
@@ -82,14 +82,19 @@ class SeedIndexSubscriptions:
                 if not is_open and not isinstance(event, dict):
                     continue
                 now = await self.status()
+                if not is_open and now == state:
+                    # The last words about a rebuild whose end is known.
+                    continue
                 if not is_open:
                     is_open = True
                     await self._open(session_id, call_id, now)
                 if now["ready"]:
                     await self._outlet.show(session_id, _progress(call_id, "completed", now, 1.0))
-                    return
-                share, throttled = _share(event)
-                if share is not None or now != state:
+                    if not follows:
+                        return
+                    is_open, call_id = False, str(uuid4())
+                elif (found := _share(event))[0] is not None or now != state:
+                    share, throttled = found
                     await self._outlet.show(session_id, _progress(call_id, "started", now, share, throttled=throttled))
                 state = now
         except CodePlaneError as error:

@@ -5,13 +5,20 @@ from collections.abc import Awaitable, Callable
 
 from pydantic_core import from_json
 
-from codeplane.kernel.errors import FailedModelOutput, InvalidArgument, ProviderDenied, ProviderUnavailable
+from codeplane.kernel.errors import (
+    CodePlaneError,
+    FailedModelOutput,
+    InvalidArgument,
+    ProviderDenied,
+    ProviderUnavailable,
+)
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.redaction import prompt_hash
 from codeplane.surfaces.acp.door import AcpDoor
 from codeplane.surfaces.acp.seed_requests import SeedLlmCall
 
 FEATURE = "llm.call"
+_LOCAL, _EXTERNAL = "llm.apple_on_device", "llm.external"
 MAX_ANSWER_BYTES = 65_536
 # Snapshots of one answer that are sent, and how much longer it is in each.
 _MAX_SNAPSHOTS, _SNAPSHOT_CHARACTERS = 200, 64
@@ -36,6 +43,19 @@ _TYPES: dict[str, JsonObject] = {
         "required": ["repo_name", "languages", "entrypoints", "top_files", "followups"],
     },
 }
+
+
+async def model_features(door: AcpDoor) -> list[JsonValue]:
+    """Return the features of the specification that the configured models give: one on this machine, one of others."""
+    try:
+        listed = (await door.call("model.list", {}))["providers"]
+    except CodePlaneError:
+        # A client that may not see the models cannot ask one either.
+        return []
+    assert isinstance(listed, list)
+    usable = [one for one in listed if any(model["allowed"] for model in one["models"])]
+    kinds = {_EXTERNAL if one["external"] else _LOCAL for one in usable}
+    return [name for name in (_LOCAL, _EXTERNAL) if name in kinds]
 
 
 def check(asked: SeedLlmCall) -> None:

@@ -9,6 +9,7 @@ from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.acp.requests import Block, ClientInfo, Folder, SessionId
 
 MAX_RESULTS = 200
+_ENVELOPE = ("namespace", "name", "payload")
 
 
 class SeedParams(BaseModel):
@@ -76,9 +77,10 @@ class SeedSpan(SeedSession):
 
 
 class SeedRoot(SeedParams):
-    """A folder to index."""
+    """A folder to index; in a session it is shown as a tool call."""
 
     path: Folder
+    session_id: SessionId | None = None
 
 
 class SeedLlmPolicy(SeedParams):
@@ -104,9 +106,10 @@ class SeedLlmCall(SeedSession):
 
 
 class SeedSubscription(SeedSession):
-    """A session that wants to hear about the index."""
+    """A session that wants to hear about the index: about one rebuild, or about all that come."""
 
     workspace_id: str = Field("", max_length=200)
+    follow: bool = False
 
 
 class SeedPolicy(SeedParams):
@@ -153,6 +156,17 @@ class SeedConcurrency(SeedExplore):
         None, validation_alias=AliasChoices("max_in_flight_ops", "maxInFlightOps"), ge=1
     )
     op_caps: dict[str, int] = Field({}, validation_alias=AliasChoices("op_caps", "opCaps"), max_length=20)
+
+
+def extension_params(method: str, params: JsonObject) -> JsonObject:
+    """Return the parameters of an extension request, which may come in an envelope with its namespace and name."""
+    payload = params.get("payload")
+    if "namespace" not in params or not isinstance(payload, dict):
+        return params
+    named = f"{params['namespace']}.{params.get('name')}"
+    if named != method:
+        raise InvalidArgument(f"the envelope is of {named[:100]!r}, the method is {method[:100]}")
+    return {**{name: value for name, value in params.items() if name not in _ENVELOPE}, **payload}
 
 
 def parse_seed(kind: type[SeedParams], params: JsonObject) -> Any:
