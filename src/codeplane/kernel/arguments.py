@@ -31,15 +31,36 @@ _MEANINGS = {
     ("ignore_case",): ("case_insensitive",),
     ("languages",): ("lang", "langs"),
     ("mode",): ("search_mode", "search_type"),
-    ("symbol",): ("name", "symbol_name", "identifier", "symbol_id"),
+    ("symbol", "name"): ("name", "symbol", "symbol_name", "identifier", "symbol_id"),
     ("start_line",): ("start", "line_start", "from_line", "first_line", "offset"),
     ("end_line",): ("end", "line_end", "to_line", "last_line"),
     ("include_metadata",): ("metadata",),
     ("new_name",): ("to", "rename_to", "newname"),
-    ("target",): ("head",),
+    ("base",): ("from", "from_ref", "base_ref", "before", "old"),
+    ("target",): ("head", "to", "to_ref", "target_ref", "after", "new"),
     ("message",): ("commit_message", "msg"),
+    ("name", "ref", "upstream"): ("branch", "branch_name", "tag", "tag_name"),
+    ("ref", "upstream"): ("commit", "revision", "rev", "sha", "commit_hash", "onto"),
+    ("language",): ("lang",),
+    ("targets",): ("test", "tests", "test_id", "test_ids", "node_ids"),
+    ("command",): ("cmd", "script"),
+    ("cwd",): ("workdir", "working_directory", "working_dir"),
+    ("timeout_ms", "timeout_sec"): ("timeout",),
+    ("timeout_sec",): ("timeout_seconds", "timeout_s"),
+    ("goal",): ("prompt", "task", "instruction", "instructions"),
+    ("user_text",): ("text", "message", "prompt"),
 }
-_SYNONYMS = {other: names for names, others in _MEANINGS.items() for other in others}
+
+
+def _by_other_name(meanings: Mapping[tuple[str, ...], tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for names, others in meanings.items():
+        for other in others:
+            found[other] = (*found.get(other, ()), *(name for name in names if name != other))
+    return found
+
+
+_SYNONYMS = _by_other_name(_MEANINGS)
 # Arguments that mean the opposite.
 _OPPOSITES = {"case_sensitive": "ignore_case", "match_case": "ignore_case"}
 # Objects around arguments that stand by themselves here, such as scope: {paths, languages, kinds}.
@@ -53,7 +74,6 @@ _ADVICE = {
         ("files_only", "files_with_matches", "output_mode"), ("include_snippets", "include_snippets=false")
     ),
     **dict.fromkeys(("lines", "line_range"), ("ranges", "path:10-40")),
-    "limit": ("end_line", "end_line, or path:10-40"),
 }
 # Names that only look alike mislead: `scope` is no `context`.
 _ALIKE = 0.7
@@ -113,13 +133,21 @@ def _unwrap_objects(model: type[Request], arguments: Mapping[str, JsonValue]) ->
 
 
 def _same_name(key: str, model: type[Request]) -> str | None:
-    """The field that a key plainly means: another case, dashes, one for many, or a word used elsewhere."""
+    """The field that a key plainly means: another case, dashes, one for many, `id` or `job` for its job_id, or a word
+    used elsewhere."""
     snake = _snake(key)
     meanings = (model.synonyms.get(snake, ""), *_SYNONYMS.get(snake, ()), _OPPOSITES.get(snake, ""))
-    for candidate in (snake, f"{snake}s", snake.removesuffix("s"), *meanings):
+    for candidate in (snake, f"{snake}s", snake.removesuffix("s"), *meanings, f"{snake}_id"):
         if candidate in model.model_fields:
             return candidate
-    return None
+    return _only_id(model) if snake == "id" else None
+
+
+def _only_id(model: type[Request]) -> str | None:
+    """The one field that identifies what the operation is about."""
+    ids = [name for name in model.model_fields if name.endswith("_id")]
+    required = [name for name in ids if model.model_fields[name].is_required()]
+    return ids[0] if len(ids) == 1 else required[0] if len(required) == 1 else None
 
 
 def _snake(key: str) -> str:

@@ -1,6 +1,7 @@
 """What refactorings are asked for with."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
@@ -67,6 +68,10 @@ class RenameRequest(Paged):
 class MoveRequest(Paged):
     """What shall lie where: a file or folder by its path, or a symbol and the module it goes to."""
 
+    synonyms: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("to", "destination", "dest", "new_path", "target"), "to_path"),
+        **dict.fromkeys(("from", "source", "path", "file", "folder"), "from_path"),
+    }
     from_path: str = Field("", max_length=4096, description="a file or a folder")
     symbol: str = Field("", max_length=4200, description="instead: a top-level symbol")
     to_path: str = Field(min_length=1, max_length=4096, description="the new path, or the module a symbol goes to")
@@ -89,6 +94,7 @@ class MoveRequest(Paged):
 class DeleteRequest(Paged):
     """What shall go."""
 
+    synonyms: ClassVar[Mapping[str, str]] = dict.fromkeys(("symbol", "name", "path", "file", "folder"), "target")
     target: str = Field(min_length=1, max_length=4200, description="a symbol, a file or a folder")
     force: bool = Field(False, description="though it is still referred to")
     contexts: tuple[str, ...] = Field((), max_length=100)

@@ -239,12 +239,15 @@ def test_lines_of_one_file_by_their_numbers(root: Path) -> None:
             {"paths": ["a.txt"], "startLine": "10", "endLine": "12"},
             {"file_path": "a.txt", "offset": 10, "end": 12},
             {"file": "a.txt", "line_start": 10, "line_end": 12},
+            {"file_path": "a.txt", "offset": 10, "limit": 3},
         ]
         for arguments in asked:
             (found,) = files(await ask("read_files", **arguments))
             assert found["content"] == "line 10\nline 11\nline 12\n", arguments
         (rest,) = files(await ask("read_files", path="a.txt", start_line=49))
         assert rest["content"] == "line 49\nline 50\n"
+        (first,) = files(await ask("read_files", file_path="a.txt", limit=1))
+        assert first["content"] == "line 1\n"
 
     with_plane(root, body)
 
@@ -258,6 +261,8 @@ def test_line_numbers_that_fit_no_single_file_are_refused(root: Path) -> None:
             {"paths": "a.txt", "start_line": 5, "end_line": 4},
             {"paths": "a.txt", "start_line": 2, "ranges": [{"path": "a.txt", "start_line": 3}]},
             {"start_line": 2},
+            {"paths": "a.txt", "start_line": 2, "end_line": 4, "limit": 3},
+            {"paths": ["a.txt", "sub/b.txt"], "limit": 3},
         ]
         for arguments in asked:
             refused = await ask("read_files", **arguments)

@@ -71,6 +71,7 @@ class ReadRequest(WorkspaceRequest):
     # Accepted and not listed: path:10-40 says the same in fewer bytes of a tool list.
     start_line: SkipJsonSchema[int | None] = Field(None, ge=1, description="with one path: its first line")
     end_line: SkipJsonSchema[int | None] = Field(None, ge=1, description="with one path: its last line")
+    limit: SkipJsonSchema[int | None] = Field(None, ge=1, description="with one path: how many lines from start_line")
 
 
 class FileMetadata(Result):
@@ -386,13 +387,17 @@ def _parse(text: str) -> Range:
 
 
 def _with_lines(asked: "list[Range | _Unread]", request: ReadRequest) -> "list[Range | _Unread]":
-    """Apply start_line and end_line, which go with one whole file."""
-    first, last = request.start_line, request.end_line
-    if first is None and last is None:
+    """Apply start_line with end_line or limit, which go with one whole file."""
+    first, last, limit = request.start_line, request.end_line, request.limit
+    if first is None and last is None and limit is None:
         return asked
     example = "send paths with their lines, such as src/app.py:10-40"
     if len(asked) != 1 or request.ranges or not isinstance(asked[0], Range) or not asked[0].whole:
-        raise InvalidArgument("start_line and end_line go with one path without lines of its own", hint=example)
+        raise InvalidArgument("start_line, end_line and limit go with one path without lines of its own", hint=example)
+    if limit is not None:
+        if last is not None:
+            raise InvalidArgument("end_line and limit both tell where to stop", hint=example)
+        last = (first or 1) + limit - 1
     if last is not None and last < (first or 1):
         raise InvalidArgument(f"end_line {last} is before start_line {first or 1}", hint=example)
     return [Range(path=asked[0].path, start_line=first or 1, end_line=last)]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -35,6 +36,9 @@ _NOT_FED = "PARTIAL: the newest changes are not in the full text yet"
 class ContextRequest(WorkspaceRequest):
     """What the caller has in hand, and what it wants to see."""
 
+    synonyms: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("task", "query", "issue", "question", "description", "trace", "comment", "diff"), "text"
+    )
     text: str = Field(
         min_length=1, max_length=MAX_TEXT, description="a diff, a trace, a review comment or a task, or several in one"
     )
