@@ -272,7 +272,7 @@ def shown(value):
         ("still an iterator", "    return iter(lines)\n", "    yield from lines\n"),
         ("docstring changed", '"""Sum it up."""', '"""All of it."""'),
         ("comment changed", "# look it up", "# find it"),
-        ("laid out anew", "def find(key, default=None):", "def find(\n    key,\n    default=None,\n):"),
+        ("laid out again", "def find(key, default=None):", "def find(\n    key,\n    default=None,\n):"),
     ),
 )
 
@@ -454,7 +454,7 @@ export { inner as helper };
         ("value changed", "LIMIT: number = 10", "LIMIT: number = 20"),
         ("comment changed", "/** Adds. */", "/** Adds two. */"),
         (
-            "laid out anew",
+            "laid out again",
             "export function add(a: number, b: number, label?: string, step = 1): number {",
             "export function add(\n  a: number,\n  b: number,\n  label?: string,\n  step = 1,\n): number {",
         ),
@@ -655,7 +655,7 @@ func Map[T any](in []T, f func(T) T) []T { return in }
         ("body changed", "out += part", "out = out + part"),
         ("constant has another value", "const Limit = 10", "const Limit = 20"),
         ("comment changed", "// Limit is how many.", "// Limit is the most."),
-        ("aligned anew", "\tPath  string\n\tSize  int\n", "\tPath string\n\tSize int\n"),
+        ("aligned again", "\tPath  string\n\tSize  int\n", "\tPath string\n\tSize int\n"),
         ("method of a value now", "func (s *Store) Get(", "func (s Store) Get("),
     ),
 )
@@ -911,7 +911,7 @@ public class Cart extends Base implements Basket {
         ("made public", "    void inside() {", "    public void inside() {"),
         ("comment changed", "/** A cart. */", "/** The cart. */"),
         (
-            "laid out anew",
+            "laid out again",
             "public int add(String item, int times) {",
             "public int add(\n            String item,\n            int times) {",
         ),

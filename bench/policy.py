@@ -1,4 +1,4 @@
-"""Decisions of the policy: from memory, and evaluated anew. `python -m bench.policy`."""
+"""Decisions of the policy: from memory, and evaluated again. `python -m bench.policy`."""
 
 import argparse
 import asyncio

@@ -53,7 +53,7 @@ class _Quiet(uvicorn.Server):
 
 
 def _answering(answers: Mapping[str, Sequence[dict[str, object]]]) -> Tool:
-    """A tool that makes its result anew at each call, of an answer that it was given, and does nothing else."""
+    """A tool that makes its result again at each call, of an answer that it was given, and does nothing else."""
     turns = {name: itertools.cycle(results) for name, results in answers.items()}
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:

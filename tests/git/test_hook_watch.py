@@ -160,7 +160,7 @@ def test_a_merge_that_is_under_way_stays_what_it_is(desk: Guarded) -> None:
     with pytest.raises(GitRefused, match="MERGE_HEAD"):
         run(Merges(desk.writer).merge(call(), MergeRequest(action="continue")))
     assert (_folder(desk) / "MERGE_HEAD").read_bytes() == side
-    # What stashes changes meanwhile writes it anew.
+    # What stashes changes meanwhile writes it again.
     desk.hook("pre-commit", "cat .git/MERGE_HEAD > kept; rm .git/MERGE_HEAD; cat kept > .git/MERGE_HEAD; rm kept")
     assert run(Merges(desk.writer).merge(call(), MergeRequest(action="continue"))).success
     assert desk.made.git("rev-parse", "HEAD^2") == side

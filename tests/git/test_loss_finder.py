@@ -342,7 +342,7 @@ def test_removing_a_work_tree_is_destructive_over_ignored_files_but_not_caches(d
     run(writes.add(call(), WorktreeAddRequest(path="one", branch="one")))
     with (desk.made.root / ".git" / "info" / "exclude").open("a") as file:
         file.write("__pycache__\n*.local\n")
-    desk.made.write("one/__pycache__/x.pyc", "made anew")
+    desk.made.write("one/__pycache__/x.pyc", "made again")
     assert writes.assess_remove(WorktreeRemoveRequest(name="one")).risk is Risk.WRITE
     desk.made.git("-C", "one", "update-index", "--assume-unchanged", "a.txt")
     assert writes.assess_remove(WorktreeRemoveRequest(name="one")).risk is Risk.WRITE

@@ -78,7 +78,7 @@ async def test_it_is_the_same_after_a_restart_and_in_another_clone(repo: Path, t
 
     async with _acting(repo) as (act, running):
         await body(act, running)
-    # Times and inodes are other ones, and git has written its index anew.
+    # Times and inodes are other ones, and git has written its index again.
     (repo / "shop.py").unlink()
     git(repo, "checkout", "--quiet", "--", "shop.py")
     git(repo, "update-index", "--refresh")

@@ -127,7 +127,7 @@ async def test_facts_that_are_no_facts_are_not_taken(root: Path, tmp_path: Path)
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(root), str(clone))
     async with asking(clone) as ask:
-        # Signed anew by whoever changed it: what cannot be unpacked is parsed here instead.
+        # Signed again by whoever changed it: what cannot be unpacked is parsed here instead.
         from codeplane.index import archive as packing
 
         (tmp_path / "folder").mkdir()

@@ -768,7 +768,7 @@ REQUIREMENTS = (
     Requirement(
         id="VEC-02",
         source="000 §8",
-        promise="search among vectors is exact, and a damaged store is begun anew with the reason",
+        promise="search among vectors is exact, and a damaged store is started over with the reason",
     ),
     Requirement(id="VEC-03", source="000 §5", promise="chunks cover a file without overlap and are cut at definitions"),
     Requirement(
@@ -791,7 +791,7 @@ REQUIREMENTS = (
     Requirement(
         id="TXT-03",
         source="design §6",
-        promise="an index in which much was replaced is fed anew, and ranks as a fresh one does, scores included",
+        promise="an index in which much was replaced is fed again, and ranks as a fresh one does, scores included",
     ),
     Requirement(
         id="RNK-01",
@@ -1459,7 +1459,7 @@ REQUIREMENTS = (
     Requirement(
         id="TRUST-33",
         source="003 §8.5",
-        promise="only public, pinned addresses are fetched, each redirect checked anew, within bounds",
+        promise="only public, pinned addresses are fetched, each redirect checked again, within bounds",
     ),
     Requirement(
         id="TRUST-65",

@@ -274,7 +274,7 @@ async def test_streams_stay_unbroken_and_tables_right_whatever_happens(
                 await log.command(_rebuild)
             else:
                 await retention.apply()
-                # Forgotten streams start anew; nobody has a place in them any more.
+                # Forgotten streams start again; nobody has a place in them any more.
                 known = await firsts(log)
                 given_out = {stream: head for stream, (_, head) in known.items()}
             await firsts(log)

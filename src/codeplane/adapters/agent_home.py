@@ -11,7 +11,7 @@ _MAX_FILES = 5000
 
 
 def fill_home(real: Path, names: tuple[str, ...], home: Path) -> None:
-    """Make the folder, and copy what is named of the real home into it anew; what is not there is left out."""
+    """Make the folder, and copy what is named of the real home into it again; what is not there is left out."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     left = [_MAX_BYTES, _MAX_FILES]
     for name in names:

@@ -1,4 +1,4 @@
-"""OAuth for MCP servers over HTTP: sealed tokens, refreshed when they are old, got anew by the owner alone."""
+"""OAuth for MCP servers over HTTP: sealed tokens, refreshed when they are old, got again by the owner alone."""
 
 import json
 import time
@@ -205,7 +205,7 @@ class _Tokens:
         if isinstance(metadata, dict):
             context.oauth_metadata = OAuthMetadata.model_validate(metadata)
         if self._owner.sign_in is not None:
-            # A person signs in anew, whatever is stored.
+            # A person signs in again, whatever is stored.
             context.current_tokens = None
 
     def _record(self) -> JsonObject:

@@ -50,7 +50,7 @@ class SearchPage:
 class SearchStream(ResumingStream[SearchPage]):
     """Pages of a search, each exactly once; after a lost connection it goes on behind the last one.
 
-    Raises CursorInvalid or CursorExpired when the server was started anew meanwhile: then search again.
+    Raises CursorInvalid or CursorExpired when the server was restarted meanwhile: then search again.
     """
 
     def __init__(self, wire: Wire, *, arguments: JsonObject, most: int, reconnection: Reconnection) -> None:

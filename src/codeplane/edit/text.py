@@ -87,7 +87,7 @@ class Text:
                 raise InvalidArgument(f"{path}: {lacking!r} is no character that a file can hold") from error
             raise NotText(
                 f"{path} is not UTF-8 and is edited byte by byte; {lacking!r} cannot be written into it",
-                hint="use characters up to U+00FF, or delete the file and create it anew as UTF-8",
+                hint="use characters up to U+00FF, or delete the file and create it again as UTF-8",
             ) from error
 
     @cached_property

@@ -25,7 +25,7 @@ class ContentMap(mmap.mmap):
         """Read bytes from the file; IndexNotReady if it was truncated, which would crash a read of the map."""
         data = os.pread(self._descriptor, length, offset)
         if len(data) != length:
-            raise IndexNotReady("the content of the index was cut off by others, and is read anew")
+            raise IndexNotReady("the content of the index was cut off by others, and is read again")
         return data
 
     def __del__(self) -> None:

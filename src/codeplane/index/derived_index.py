@@ -232,7 +232,7 @@ class DerivedIndex:
     def _commit(self, snapshot: Snapshot | None) -> None:
         """Commit the full text, then record what it contains; if they disagree, everything is fed again.
 
-        Where much of the snapshot was replaced, all of it is fed anew, so that nothing that is gone counts in scores.
+        Where much of the snapshot was replaced, all of it is fed again, so that nothing that is gone counts in scores.
         """
         given = self._uncommitted
         if given is None:

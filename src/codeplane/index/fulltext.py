@@ -24,7 +24,7 @@ HEAP_BYTES = 50_000_000
 LONGEST_WORD = 100
 _LOCK_TRIES = 40
 _LOCK_PAUSE_SEC = 0.05
-# Where a schema or a tokenizer changes, this does too: a folder of another version is made anew.
+# Where a schema or a tokenizer changes, this does too: a folder of another version is made again.
 _EPOCH = "epoch_2"
 _REPLACED = "replaced"
 _MARK = "\0epoch"
@@ -132,7 +132,7 @@ class FullText:
         """The number of files replaced or removed since everything was fed.
 
         They count in how rare a word is until Tantivy merges their segment, and the lengths of the others in it are
-        rounded then, so that scores differ from those of an index that is fed anew.
+        rounded then, so that scores differ from those of an index that is fed again.
         """
         return self._replaced
 

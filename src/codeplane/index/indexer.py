@@ -367,7 +367,7 @@ class Indexer:
             included=len(listing.included) if listing is not None else previous.included if previous else 0,
             log=self._log,
         )
-        # What was read anew as a whole has no state before.
+        # What was read again as a whole has no state before.
         self._log.add(epoch.epoch_id, changes.paths if changes.state is not None else None)
         # Here, off the event loop, and from what changed alone where that is known.
         taken.__dict__["state"] = changes.state if changes.state is not None else taken.state

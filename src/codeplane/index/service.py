@@ -45,7 +45,7 @@ class Nothing(WorkspaceRequest):
 
 
 class RebuildResult(Result):
-    """The state after everything was read anew."""
+    """The state after everything was read again."""
 
     epoch: int
     files: int
@@ -213,7 +213,7 @@ class IndexService:
 
     @operation("index.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=3600)
     async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
-        """Read every file anew and publish a new epoch; normally nothing needs this."""
+        """Read every file again and publish a new epoch; normally nothing needs this."""
         await asyncio.to_thread(self._following.derived.request_full_feed)
         snapshot = await asyncio.to_thread(self._indexer.rebuild)
         self._ready.set()

@@ -7,7 +7,7 @@ from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
 from codeplane.index.snapshot import IndexedFile, Snapshot
 
-# The full text is fed anew when this share of its files was replaced, and at least so many.
+# The full text is fed again when this share of its files was replaced, and at least so many.
 _REPLACED_SHARE, _REPLACED_LEAST = 4, 4
 
 
@@ -79,7 +79,7 @@ class PendingCommit:
 
 
 def is_worn(text: FullText, files: int) -> bool:
-    """Whether so many files were replaced that the full text is to be fed anew."""
+    """Whether so many files were replaced that the full text is to be fed again."""
     return text.replaced > max(_REPLACED_LEAST, files // _REPLACED_SHARE)
 
 

@@ -19,7 +19,7 @@ _encode_ascii = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def _make_encoder(*, sort_keys: bool) -> "Callable[[JsonValue], str]":
-    """A compact encoder that is made once: the library's own makes its inner one anew for every value."""
+    """A compact encoder that is made once: the library's own makes its inner one again for every value."""
     encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False, sort_keys=sort_keys)
     make_encoder = getattr(library, "c_make_encoder", None)
     if make_encoder is None:

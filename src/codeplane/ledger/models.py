@@ -117,7 +117,7 @@ class VerifyResult(Result):
 
 
 class RebuildResult(Result):
-    """Which tables were made anew."""
+    """Which tables were made again."""
 
     rebuilt: tuple[str, ...]
     position: int

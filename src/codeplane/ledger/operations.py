@@ -153,7 +153,7 @@ class LedgerOperations:
 
     @operation("ledger.rebuild", risk=Risk.WRITE, budget=Budget.MUTATION, capability="execute_tools", timeout_sec=600)
     async def rebuild(self, call: Call, request: Nothing) -> RebuildResult:
-        """Make every table anew from the newest snapshot and the log."""
+        """Make every table again from the newest snapshot and the log."""
         projections = self._log.projector.projections
 
         def run(writing: WriteTransaction) -> int:

@@ -269,7 +269,7 @@ class RefactorResult(Result):
         if self.changed_count and self.unchanged_count:
             lines.append(f"  {self.unchanged_count} other files of the plan are as they were")
         if self.expires_at:
-            lines.append(f"planned anew: refactor_id={self.refactor_id}")
+            lines.append(f"planned again: refactor_id={self.refactor_id}")
         return lines
 
     def _divergence_lines(self) -> list[str]:

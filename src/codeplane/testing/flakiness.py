@@ -72,7 +72,7 @@ class FlakinessLog:
             counts = {str(test): (int(passed), int(failed)) for test, (passed, failed) in raw["counts"].items()}
             return str(raw["state"]), counts, {test["test"]: _flaky(test) for test in raw["flaky"]}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            # Derived data: the next runs count anew.
+            # Derived data: the next runs count again.
             return "", {}, {}
 
     def _write(self, state: str, counts: Mapping[str, tuple[int, int]], found: Mapping[str, FlakyRecord]) -> None:

@@ -48,10 +48,10 @@ _MESSAGES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?m)^mise ERROR .*$"), _SHIM.format(shim="mise")),
     (re.compile(r"(?m)^Volta error: .*$"), _SHIM.format(shim="volta")),
     (re.compile(r"(?m)^\S*python[\d.]*(?:\.exe)?: (?:No module named .*|can't open file .*)$"), ""),
-    (re.compile(r"(?m)^.*error while loading shared libraries: .*$"), "install the library, or the runner anew"),
+    (re.compile(r"(?m)^.*error while loading shared libraries: .*$"), "install the library, or the runner again"),
     (
         re.compile(r"(?m)^.*(?:cannot execute binary file|Exec format error|bad interpreter).*$"),
-        "install the runner anew",
+        "install the runner again",
     ),
     (re.compile(r"(?m)^\S*node: bad option: .*$"), "install a newer Node"),
     (re.compile(r"(?m)^Error: Cannot find module '\S*(?:/\.bin/|/jest|/vitest)\S*'$"), "install its packages: npm ci"),

@@ -192,7 +192,7 @@ def _token(workspace: Workspace, logs: Logs) -> str:
         raise storage_error(error, workspace.owner_token) from error
     if was_garbled:
         logs.logger("codeplane").warning(
-            "the owner's token was made anew, its file held none", file=str(workspace.owner_token)
+            "the owner's token was made again, its file held none", file=str(workspace.owner_token)
         )
     return token
 

@@ -1,4 +1,4 @@
-"""Modules are found out once for the same paths, and anew where a file may rename them."""
+"""Modules are found out once for the same paths, and again where a file may rename them."""
 
 from pathlib import Path
 

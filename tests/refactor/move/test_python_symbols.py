@@ -266,7 +266,7 @@ def test_circles_of_imports_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["bump", "get"])
 def test_what_uses_a_name_that_is_bound_anew_stays(tmp_path: Path, name: str) -> None:
     text = "n = 0\ndef bump():\n    global n\n    n += 1\ndef get():\n    return n\n"
-    with repository(tmp_path, {"m.py": text}) as repo, pytest.raises(NotRefactorable, match="binds anew"):
+    with repository(tmp_path, {"m.py": text}) as repo, pytest.raises(NotRefactorable, match="binds again"):
         repo.plan(plan_symbol_move, repo.target(name), "other.py")
 
 

@@ -1,4 +1,4 @@
-"""Tools that come and go: clients of both generations hear of it, list them anew and call them."""
+"""Tools that come and go: clients of both generations hear of it, list them again and call them."""
 
 from __future__ import annotations
 

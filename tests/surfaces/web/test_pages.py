@@ -145,7 +145,7 @@ def test_what_goes_wrong_is_told_with_the_next_step(visitor: BrowserSession) -> 
 
 def test_addresses_that_people_type_or_kept(visitor: BrowserSession) -> None:
     assert visitor.get("/dashboard/").headers["location"] == "/dashboard"
-    # A place in a list, of a server that has been started anew since.
+    # A place in a list, of a server that has been restarted since.
     for page, name in (("activity", "cursor"), ("approvals", "waiting"), ("trust", "audit")):
         gone = visitor.get(f"/dashboard/{page}?outcome=ok&{name}=of-another-server")
         assert gone.status == 303 and "outcome=ok" in gone.headers["location"] and name not in gone.headers["location"]

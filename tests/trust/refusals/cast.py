@@ -190,7 +190,7 @@ async def _before(desk: _Desk) -> tuple[dict[str, str], dict[str, str]]:
     }
     tokens["expired_session"] = (await desk.done("agent.session", tokens["expired"])).token
     await desk.done("capability.grant", agent="ungranted", capabilities=["spawn_agents"], duration_sec=60)
-    # By the agent that will ask for it again, whose own token is issued anew.
+    # By the agent that will ask for it again, whose own token is issued again.
     asker = (await desk.done("agent.token", agent="whole", capabilities=list(EIGHT))).token
     asked = await desk.asked("witness.destroy", asker, name="old")
     details = asked["error"]["details"]  # type: ignore[index,call-overload]  # it waits for a person

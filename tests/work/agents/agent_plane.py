@@ -65,7 +65,7 @@ class AgentThread(Conversation):
         return listed[0]
 
     async def are_tables_rebuilt_equal(self) -> bool:
-        """Whether the tables are the same when they are made anew."""
+        """Whether the tables are the same when they are made again."""
         for table in (ThreadTable(), ThreadTreeTable()):
             if await self.opened.log.readers.run(lambda connection, table=table: differences(connection, table)):  # type: ignore[misc]  # called at once
                 return False

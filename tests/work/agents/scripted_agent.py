@@ -216,7 +216,7 @@ class Turn:
         PEER.cancelled.wait()
 
     def do_signal(self, path: str) -> None:
-        """Say that it is here, then go on only when it is started anew."""
+        """Say that it is here, then go on only when it is restarted."""
         mark = SESSIONS.with_name(path)
         if not mark.exists():
             mark.write_text("here")

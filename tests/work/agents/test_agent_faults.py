@@ -38,7 +38,7 @@ async def test_one_that_exits_says_with_what_words_and_its_changes_stay(tmp_path
         assert (await thread.diff())["files"] == [{"path": "a.py", "change": "created"}]
         listed = result(await thread.ask("acp_agent.list"))
         assert "giving up" in str(listed["agents"])
-        # The next turn starts it anew.
+        # The next turn starts it again.
         assert (await thread.do(["read", "a.py"]))["status"] == "COMPLETED"
 
 

@@ -74,7 +74,7 @@ async def test_an_agent_that_people_use(
     tmp_path: Path,
 ) -> None:
     for verb in ("reject", "approve"):
-        # A conversation each, whose model begins anew.
+        # A conversation each, whose model starts over.
         folder = tmp_path / verb
         decide = cast(Decide, model(folder / "trees", name=path, content=after))
         with scripted_provider(decide=decide) as provider:

@@ -1,6 +1,6 @@
 """Golden traces: what an exploration of a small repository streams, without what a day or chance decides.
 
-`python -m tests.work.explore.golden` records them anew.
+`python -m tests.work.explore.golden` records them again.
 """
 
 import asyncio
@@ -65,7 +65,7 @@ def normalise(explored: Explored) -> list[str]:
 
 
 def write() -> None:
-    """Record all traces anew."""
+    """Record all traces again."""
     GOLDEN.mkdir(parents=True, exist_ok=True)
     for name in TREES:
         with tempfile.TemporaryDirectory() as folder:

@@ -81,7 +81,7 @@ class JobPlane:
         return [str(event.payload["status"]) for event in shown]
 
     async def is_rebuilt_equal(self) -> bool:
-        """Whether the tables are the same when they are made anew."""
+        """Whether the tables are the same when they are made again."""
         for table in (WorkTable(), ThreadTable(), JobTable()):
             if await self.opened.log.readers.run(lambda connection, table=table: differences(connection, table)):  # type: ignore[misc]  # called at once
                 return False

@@ -76,7 +76,7 @@ class Scheduling:
         result(await self.ask("job.cancel", job_id=job_id))
 
     async def is_rebuilt_equal(self) -> bool:
-        """Whether the tables are the same when they are made anew."""
+        """Whether the tables are the same when they are made again."""
         return await self.opened.log.readers.run(lambda connection: differences(connection, ScheduleTable())) == []
 
 

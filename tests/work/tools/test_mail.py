@@ -167,7 +167,7 @@ async def test_a_server_that_is_gone_is_found_out_and_comes_back(tmp_path: Path)
         async with mail_plane(loaded, tmp_path) as opened:
             await ready(opened, "gmail-bot")
             server.access.clear()
-            # A token that is no longer taken is got anew, since nobody has to be asked for it.
+            # A token that is no longer taken is got again, since nobody has to be asked for it.
             answer = await opened.conveyor.call("ext.gmail-bot.calendar_list", {"day": "1"}, OWNER)
             assert result(answer)["content"] == "calendar_list as bot@example.com"
 

@@ -1,4 +1,4 @@
-"""Trust in outside tools: the table is the same when it is made anew, and what changes it is in the log."""
+"""Trust in outside tools: the table is the same when it is made again, and what changes it is in the log."""
 
 from pathlib import Path
 

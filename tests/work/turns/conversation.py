@@ -51,7 +51,7 @@ class Conversation:
         raise AssertionError("the log ended")
 
     async def is_rebuilt_equal(self) -> bool:
-        """Whether the tables are the same when they are made anew."""
+        """Whether the tables are the same when they are made again."""
         return await self.opened.log.readers.run(lambda connection: differences(connection, ThreadTable())) == []
 
 

@@ -261,7 +261,7 @@ def _of_json(raw: JsonObject, index: frozenset[bytes]) -> StartedMutation:
             symbolic=cast(str | None, before["symbolic"]),
             head=cast(str | None, before["head"]),
             refs=cast(dict[str, str], before["refs"]),
-            # Only needed for pruning, which reads them anew.
+            # Only needed for pruning, which reads them again.
             recoveries={},
             stashes=_pairs(before["stashes"]),
             settings=_pairs(before["settings"]),

@@ -66,7 +66,7 @@ class PushSpec:
         """Return the refspecs; `along` means that git adds tags by itself. GitRefused when the tags have changed."""
         tags = _tags(git) if all_tags or along else []
         if (all_tags or along) and _digest(tags) != self.tags:
-            raise GitRefused("the tags are not those that were shown", hint="git_push again: it is asked about anew")
+            raise GitRefused("the tags are not those that were shown", hint="git_push again: it is asked about again")
         own = [f"{'+' if self.plus else ''}{self.tip}:{self.target}"]
         sent = [f"{oid}:{ref}" for oid, ref in tags if all_tags and ref != self.target]
         return [*own, *sent]

@@ -88,7 +88,7 @@ class GitReversal:
             what = record.what.partition(" ")[0]
             raise CannotUndo(
                 f"{what} stopped in the middle of a {change.after.state}, which cannot be had again",
-                hint=f"call git_{what} anew",
+                hint=f"call git_{what} again",
             )
         return await self._cross(call, _Crossing.of(record, "redo"))
 

@@ -93,5 +93,5 @@ class WebConfig(Section):
     deny: tuple[str, ...] = Field((), description="never these hosts")
     max_kb: int = Field(2048, ge=1, le=65_536, description="largest page")
     timeout_sec: float = Field(20.0, gt=0, le=120, description="for one page with its redirects")
-    max_redirects: int = Field(5, ge=0, le=20, description="redirects followed, each checked anew")
+    max_redirects: int = Field(5, ge=0, le=20, description="redirects followed, each checked again")
     search_url: str = Field("", description="a SearXNG-compatible endpoint for web_search, as in https://host/search")

@@ -9,9 +9,9 @@ class ContentRefused(
     code=6170,
     http=415,
     rpc="invalid_argument",
-    hint="send text, links to files, or files of text: promptCapabilities says what is taken",
+    hint="send text, links to files, or text files: promptCapabilities names what is supported",
 ):
-    """A prompt holds a kind of content that nothing here reads."""
+    """A prompt contains a kind of content that is not supported."""
 
 
 class NotInitialized(
@@ -22,7 +22,7 @@ class NotInitialized(
     rpc="failed_precondition",
     hint="send `initialize` first, once on each connection",
 ):
-    """A request came before the protocol's handshake, or the handshake came twice."""
+    """A request arrived before the protocol's handshake, or the handshake was sent twice."""
 
 
 class VersionMismatch(
@@ -34,4 +34,4 @@ class VersionMismatch(
     rpc="invalid_argument",
     hint="speak 0.2.1, or version 1 of the public protocol (protocolVersion)",
 ):
-    """A client of the specification's dialect of ACP speaks another version of it."""
+    """The client speaks another version of the ACP dialect."""

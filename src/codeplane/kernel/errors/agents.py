@@ -9,9 +9,9 @@ class OutsideAgentUnknown(
     code=6130,
     http=404,
     rpc="not_found",
-    hint="cpl agents acp shows which there are; add one: cpl agents add NAME",
+    hint="list them: cpl agents acp; add one: cpl agents add NAME",
 ):
-    """The settings name no such outside agent, or have it disabled."""
+    """The settings have no such outside agent, or disable it."""
 
 
 class OutsideAgentFailed(
@@ -22,7 +22,7 @@ class OutsideAgentFailed(
     rpc="unavailable",
     hint="see what is wrong with it: cpl agents test NAME; what it changed waits in its work tree: thread_diff",
 ):
-    """An outside agent did not come up, ended, or answered with an error."""
+    """An outside agent did not start, ended, or answered with an error."""
 
 
 class OutsideAgentRefused(
@@ -31,9 +31,9 @@ class OutsideAgentRefused(
     code=6132,
     http=502,
     rpc="internal",
-    hint="it did not behave as its protocol says, and was ended; look at what it changed: thread_diff",
+    hint="it broke its protocol and was stopped; see what it changed: thread_diff",
 ):
-    """An outside agent sent what cannot be taken: no messages, too large ones, too many, or the same question again."""
+    """An outside agent sent invalid, too large or too many messages, or repeated a question that was refused."""
 
 
 class OutsideAgentTimeout(
@@ -42,9 +42,9 @@ class OutsideAgentTimeout(
     code=6133,
     http=504,
     rpc="deadline_exceeded",
-    hint="look at what it changed: thread_diff; agents.start_sec, silence_sec and turn_minutes bound its time",
+    hint="see what it changed: thread_diff; its limits are agents.start_sec, silence_sec and turn_minutes",
 ):
-    """An outside agent was silent, or worked, for longer than the settings allow, and was ended."""
+    """An outside agent was silent or worked longer than the settings allow, and was stopped."""
 
 
 class OutsideAgentSignIn(
@@ -54,9 +54,9 @@ class OutsideAgentSignIn(
     code=6134,
     http=401,
     rpc="failed_precondition",
-    hint="sign in with the agent's own program, then show it that with `home` or `env` of its settings",
+    hint="sign in with the agent's own program, then pass the login on with `home` or `env` in its settings",
 ):
-    """An outside agent wants its person to sign in first."""
+    """The user has to sign in to the outside agent first."""
 
 
 class ThreadTreeGone(
@@ -67,4 +67,4 @@ class ThreadTreeGone(
     rpc="failed_precondition",
     hint="thread_show says who runs it; only threads of outside agents have a work tree",
 ):
-    """The thread has no work tree: no outside agent has worked in it, or what it did was discarded."""
+    """The thread has no work tree: no outside agent has worked in it, or its changes were discarded."""

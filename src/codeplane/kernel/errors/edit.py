@@ -9,9 +9,9 @@ class EditMismatch(
     code=5001,
     http=422,
     rpc="failed_precondition",
-    hint="take the text from the answer as it stands now, with enough of it to be unique; nothing was written",
+    hint="copy the present text from the answer, enough of it to be unique; nothing was written",
 ):
-    """The text or lines to be replaced are not there, or are there more than once."""
+    """The text or lines to replace are missing, or occur more than once."""
 
 
 class FileChanged(
@@ -20,9 +20,9 @@ class FileChanged(
     code=5002,
     http=409,
     rpc="aborted",
-    hint="read the file again and decide anew; nothing was written",
+    hint="read the file again, then decide; nothing was written",
 ):
-    """A file is not as the caller, or the plan, expected it."""
+    """A file differs from what the caller or the plan expects."""
 
 
 class EditOverlap(
@@ -34,7 +34,7 @@ class EditOverlap(
     hint="call again when the other edit has ended; nothing was written",
     retryable=True,
 ):
-    """Another mutation is at work on the same files."""
+    """Another mutation is changing the same files."""
 
 
 class CannotUndo(
@@ -43,9 +43,9 @@ class CannotUndo(
     code=5004,
     http=409,
     rpc="failed_precondition",
-    hint="things moved on since; look at what is there now (git_diff, read_files) and edit it",
+    hint="see what is there now (git_diff, read_files) and edit it",
 ):
-    """A mutation cannot be taken back or done again: things are not as it left them, or it is no longer kept."""
+    """A mutation cannot be undone or redone: its files have changed since, or its record was dropped."""
 
 
 class NotText(
@@ -66,7 +66,7 @@ class PlaceholderWritten(
     code=5006,
     http=422,
     rpc="failed_precondition",
-    hint="leave those lines as they are: replace others by old_text and new_text; code that is to hold this very word "
-    "can put it together from two parts",
+    hint="leave those lines alone: edit others with old_text and new_text; code that needs this very word can "
+    "join it from two parts",
 ):
-    """Text to be written holds what stands in answers for a secret; nothing was written."""
+    """The text to write contains the placeholder for a redacted secret; nothing was written."""

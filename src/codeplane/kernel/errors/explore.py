@@ -9,7 +9,7 @@ class ExploreNotFound(
     code=6110,
     http=404,
     rpc="not_found",
-    hint="see which there are: cpl explore --list",
+    hint="list them: cpl explore --list",
 ):
     """No exploration that the caller may see has that id."""
 
@@ -35,7 +35,7 @@ class ExploreNetworkDenied(
     rpc="permission_denied",
     hint="send policy.network=true to let it clone",
 ):
-    """An exploration is to clone a repository, and its policy keeps it from the network."""
+    """The exploration has to clone a repository, but its policy denies the network."""
 
 
 class ExploreInterrupted(
@@ -45,6 +45,6 @@ class ExploreInterrupted(
     code=6113,
     http=409,
     rpc="aborted",
-    hint="go on from what it found: cpl explore --resume ID",
+    hint="continue from what it found: cpl explore --resume ID",
 ):
     """The server ended while an exploration ran."""

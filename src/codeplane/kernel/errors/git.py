@@ -9,9 +9,9 @@ class RemoteFailed(
     code=4010,
     http=502,
     rpc="unavailable",
-    hint="try it yourself, since nobody is asked for passwords here: git ls-remote URL",
+    hint="CodePlane never asks for passwords; test the access yourself: git ls-remote URL",
 ):
-    """A git remote did not answer, refused, or has not what was asked for."""
+    """A git remote did not answer, refused, or lacks what was asked for."""
 
 
 class NotGit(
@@ -22,7 +22,7 @@ class NotGit(
     rpc="failed_precondition",
     hint="run: git init",
 ):
-    """The workspace is no git repository, or one without a work tree."""
+    """The workspace is not a git repository, or has no work tree."""
 
 
 class RefNotFound(

@@ -31,6 +31,6 @@ class ResultGone(
     code=2008,
     http=410,
     rpc="data_loss",
-    hint="the call was done; its result is no longer held. Read the present state instead",
+    hint="the call was done, but its result was dropped; read the present state instead",
 ):
     """The call with this key succeeded before, but its result was dropped from the bounded store."""

@@ -25,7 +25,7 @@ class EmbedderFailed(
     hint="look at the cause; without vectors, search with mode=literal",
     retryable=True,
 ):
-    """The model that makes vectors is missing, does not answer, or answers with something else."""
+    """The embedding model is missing, does not answer, or gives an invalid answer."""
 
 
 class ArchiveRefused(
@@ -34,6 +34,6 @@ class ArchiveRefused(
     code=4004,
     http=422,
     rpc="failed_precondition",
-    hint="make a new one where the index is whole: cpl index export",
+    hint="make a new one where the index is complete: cpl index export",
 ):
-    """An index archive is damaged, newer than this CodePlane, made by another one, or of another repository."""
+    """The index archive is damaged, from another version of CodePlane, or of another repository."""

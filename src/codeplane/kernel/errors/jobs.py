@@ -9,7 +9,7 @@ class JobNotFound(
     code=6040,
     http=404,
     rpc="not_found",
-    hint="job_list shows which there are",
+    hint="list them: job_list",
 ):
     """There is no such job, or it is not the caller's."""
 
@@ -21,9 +21,9 @@ class JobLimitReached(
     code=6041,
     http=429,
     rpc="resource_exhausted",
-    hint="let the jobs that there are do it; the owner's settings are jobs.max_depth and jobs.max_spawned",
+    hint="use the existing jobs; the owner's settings are jobs.max_depth and jobs.max_spawned",
 ):
-    """A job or turn may not start further jobs: they would be too deep or too many."""
+    """The job or turn may not start more jobs: they would be too many or nested too deep."""
 
 
 class JobTreeGone(
@@ -34,7 +34,7 @@ class JobTreeGone(
     rpc="failed_precondition",
     hint="job_show says whether its changes were applied or discarded; create the job again for new ones",
 ):
-    """A job has no work tree (any more): it changes no files, has not started, or the tree was removed."""
+    """The job has no work tree: it changes no files, has not started, or its tree was removed."""
 
 
 class JobConflict(
@@ -43,9 +43,9 @@ class JobConflict(
     code=6043,
     http=409,
     rpc="aborted",
-    hint="put the files named in details back as they were and apply again, or take the diff over by hand: job_diff",
+    hint="restore the files named in details and apply again, or apply the diff by hand: job_diff",
 ):
-    """The checkout has changed where a job changed it too, so nothing was applied."""
+    """The checkout has changed in the same places as the job's changes; nothing was applied."""
 
 
 class JobUnfinished(
@@ -54,10 +54,10 @@ class JobUnfinished(
     code=6044,
     http=409,
     rpc="failed_precondition",
-    hint="wait until it has ended, or end it: job_cancel",
+    hint="wait until it ends, or cancel it: job_cancel",
     retryable=True,
 ):
-    """The job has not ended, so what it changed may still change."""
+    """The job has not ended, so its changes are not final."""
 
 
 class ScheduleNotFound(
@@ -66,7 +66,7 @@ class ScheduleNotFound(
     code=6060,
     http=404,
     rpc="not_found",
-    hint="schedule_list shows which there are",
+    hint="list them: schedule_list",
 ):
     """There is no such schedule, or it is not the caller's."""
 
@@ -80,7 +80,7 @@ class ScheduleLimitReached(
     rpc="resource_exhausted",
     hint="delete one with schedule_delete, or raise schedules.max_schedules",
 ):
-    """There are as many schedules as the settings allow."""
+    """The number of schedules has reached the limit in the settings."""
 
 
 class ScheduleBusy(
@@ -90,9 +90,9 @@ class ScheduleBusy(
     http=409,
     rpc="aborted",
     retryable=True,
-    hint="wait until the run before has ended, or cancel it",
+    hint="wait until the previous run ends, or cancel it",
 ):
-    """The run before has not ended, and the schedule's runs do not overlap."""
+    """The previous run has not ended, and the schedule's runs may not overlap."""
 
 
 class ServiceManagerMissing(
@@ -101,6 +101,6 @@ class ServiceManagerMissing(
     code=6063,
     http=501,
     rpc="unimplemented",
-    hint="start the server by other means after a reboot, as with cron: @reboot cpl up --detach --repo PATH",
+    hint="start the server after a reboot in another way, for example with cron: @reboot cpl up --detach --repo PATH",
 ):
-    """No systemd of this account can be reached that would start the server."""
+    """The systemd of this account, which would start the server, cannot be reached."""

@@ -13,7 +13,7 @@ class ProviderUnavailable(
     hint="call again later; see what is configured and whether it answers: cpl models test",
     retryable=True,
 ):
-    """No provider of models answered to the end, after every retry and fallback."""
+    """No model provider gave a complete answer, even after every retry and fallback."""
 
 
 class ProviderDenied(
@@ -25,7 +25,7 @@ class ProviderDenied(
     rpc="permission_denied",
     hint="see which models may be asked: cpl models; the owner's lists are models.providers and models.allow",
 ):
-    """The model is not on the owner's list, or would be asked on another machine, which the owner does not allow."""
+    """The model is not on the owner's list, or runs on another machine, which the owner does not allow."""
 
 
 class ProviderRejected(
@@ -37,7 +37,7 @@ class ProviderRejected(
     rpc="failed_precondition",
     hint="see what is wrong with its key, address or model: cpl models test",
 ):
-    """The provider refused the request for good: its key, its model or the request itself."""
+    """The provider rejected the key, the model or the request itself; retrying does not help."""
 
 
 class ModelCeilingReached(
@@ -49,4 +49,4 @@ class ModelCeilingReached(
     rpc="resource_exhausted",
     hint="the owner raises the ceiling named in details in their settings; see what was used: cpl models",
 ):
-    """What models may cost in this turn, thread or day is used up."""
+    """The cost limit for models in this turn, thread or day is reached."""

@@ -9,7 +9,7 @@ class NameTaken(
     code=5020,
     http=409,
     rpc="failed_precondition",
-    hint="choose another name, or rename what has it first",
+    hint="choose another name, or first rename the other symbol",
 ):
     """The new name means something else where the old one is used; the places are in details."""
 
@@ -22,7 +22,7 @@ class StillUsed(
     rpc="failed_precondition",
     hint="change these places first (details lists up to 50), or send force: true",
 ):
-    """What should be deleted is still referred to."""
+    """The symbol to delete is still referenced."""
 
 
 class PlanNotFound(
@@ -44,7 +44,7 @@ class NotRefactorable(
     rpc="failed_precondition",
     hint="name a symbol that this repository defines: path:line:column, or an id of search",
 ):
-    """The symbol is not of this repository, is generated, or cannot be found by the text."""
+    """The symbol is not defined in this repository, is generated, or cannot be located in the text."""
 
 
 class ScipRefused(
@@ -53,6 +53,6 @@ class ScipRefused(
     code=5024,
     http=422,
     rpc="failed_precondition",
-    hint="make the index again over the present files, to its end",
+    hint="make a complete index of the present files",
 ):
-    """A SCIP index does not fit the files it speaks of."""
+    """A SCIP index does not match the files it describes."""

@@ -28,7 +28,7 @@ class MalformedRequest(
     rpc="invalid_argument",
     hint="send one JSON object, encoded as UTF-8",
 ):
-    """The bytes are not a request at all."""
+    """The bytes are not a valid request."""
 
 
 class TooLarge(
@@ -51,7 +51,7 @@ class CursorInvalid(
     rpc="invalid_argument",
     hint="start again without a cursor; cursors are opaque and belong to one operation and session",
 ):
-    """A cursor that this server did not hand out, or handed out for something else."""
+    """This server did not issue the cursor, or issued it for something else."""
 
 
 class CursorExpired(
@@ -62,7 +62,7 @@ class CursorExpired(
     rpc="out_of_range",
     hint="start again without a cursor; cursors live for an hour, or as long as their session",
 ):
-    """A cursor older than its lifetime."""
+    """The cursor has expired."""
 
 
 class DeadlineExceeded(
@@ -84,9 +84,9 @@ class Cancelled(
     code=1008,
     http=499,
     rpc="canceled",
-    hint="call again if it is still wanted",
+    hint="call again if you still need it",
 ):
-    """The caller, or the end of its connection, cancelled the call."""
+    """The caller cancelled the call or closed its connection."""
 
 
 class NotFound(
@@ -102,9 +102,9 @@ class OperationDisabled(
     code=1010,
     http=501,
     rpc="unimplemented",
-    hint="the owner switches it on in .codeplane/config.yaml and starts the server again",
+    hint="the owner enables it in .codeplane/config.yaml and restarts the server",
 ):
-    """An operation that a setting switches off; details name the setting."""
+    """A setting disables the operation; details name the setting."""
 
 
 class HeadersTooLarge(
@@ -116,7 +116,7 @@ class HeadersTooLarge(
     rpc="resource_exhausted",
     hint="send fewer or shorter headers, or raise the limit named in details",
 ):
-    """The head of a request is over its limit."""
+    """The headers of a request are over their limit."""
 
 
 class RequestTooSlow(
@@ -128,7 +128,7 @@ class RequestTooSlow(
     hint="send the whole request without a pause, or raise the limit named in details",
     retryable=True,
 ):
-    """The head or the body of a request did not come in time."""
+    """The headers or the body of a request did not arrive in time."""
 
 
 class Interrupted(
@@ -141,7 +141,7 @@ class Interrupted(
     hint="nothing was changed: call again, with the same idempotency_key if there was one",
     retryable=True,
 ):
-    """The server ended while the call ran, and nothing of it was done."""
+    """The server ended during the call; none of its work was done."""
 
 
 class OperationGone(
@@ -150,7 +150,7 @@ class OperationGone(
     code=1020,
     http=410,
     rpc="unavailable",
-    hint="list what there is now: cpl call; of a call that changes something, look at what it did",
+    hint="list the operations: cpl call; if the call changes something, check what it did",
 ):
     """An operation of another program was removed while, or just before, it ran."""
 
@@ -161,6 +161,6 @@ class SchemaRefused(
     code=1021,
     http=422,
     rpc="invalid_argument",
-    hint="declare a JSON Schema of an object, without recursion and remote references",
+    hint="declare a JSON Schema of an object, without recursion or remote references",
 ):
-    """The JSON Schema of a declared operation is recursive, remote, too large or none."""
+    """The JSON Schema of a declared operation is invalid, recursive, remote or too large."""

@@ -21,7 +21,7 @@ class ServerRunning(
     code=3007,
     http=409,
     rpc="already_exists",
-    hint="use the running one (cpl status), or end it first: cpl down",
+    hint="use the running one (cpl status), or stop it first: cpl down",
 ):
     """Another process already serves this repository."""
 
@@ -32,7 +32,7 @@ class ConfigInvalid(
     code=3008,
     http=400,
     rpc="failed_precondition",
-    hint="mend the file or variable named above; all settings: docs/reference/settings.md",
+    hint="fix the file or variable named above; all settings: docs/reference/settings.md",
 ):
     """A setting is unknown or has an impossible value."""
 
@@ -82,7 +82,7 @@ class ShuttingDown(
     hint="reconnect when the server is back: cpl up",
     retryable=True,
 ):
-    """The server is ending and takes no new calls."""
+    """The server is shutting down and accepts no new calls."""
 
 
 class Internal(
@@ -91,6 +91,6 @@ class Internal(
     code=9001,
     http=500,
     rpc="internal",
-    hint="a bug in CodePlane: please report it with the output of `cpl doctor --logs`",
+    hint="this is a bug in CodePlane: please report it with the output of `cpl doctor --logs`",
 ):
     """Something broke inside CodePlane."""

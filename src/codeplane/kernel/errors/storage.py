@@ -20,10 +20,10 @@ class StorageFull(
     code=3003,
     http=507,
     rpc="resource_exhausted",
-    hint="free space on the disk that holds .codeplane/, then call again; nothing was half-done",
+    hint="free space on the disk that holds .codeplane/, then call again; nothing was left half-done",
     retryable=True,
 ):
-    """The disk is full; what was acknowledged is safe, what was not is not there."""
+    """The disk is full; everything acknowledged is safe, and nothing else was written."""
 
 
 class SchemaTooNew(
@@ -57,7 +57,7 @@ class StorageFailed(
     hint="look at the cause; then: cpl doctor",
     retryable=True,
 ):
-    """The log could not be written for a reason of the disk or the system."""
+    """The log could not be written because of an error of the disk or the system."""
 
 
 class SharedLogUnavailable(
@@ -66,10 +66,10 @@ class SharedLogUnavailable(
     code=3011,
     http=503,
     rpc="unavailable",
-    hint="see that what ledger.shared names can be reached, then call again with the same idempotency_key",
+    hint="make the folder that ledger.shared names reachable, then call again with the same idempotency_key",
     retryable=True,
 ):
-    """The log that several nodes share cannot be reached; whether it took what was last sent is not known."""
+    """The shared log cannot be reached; whether the last append arrived is unknown."""
 
 
 class SharedLogGap(
@@ -80,7 +80,7 @@ class SharedLogGap(
     rpc="out_of_range",
     hint="restart this node, which then starts from the newest snapshot: cpl down && cpl up",
 ):
-    """The shared log no longer holds what this node has to apply next."""
+    """The shared log no longer holds the next events that this node needs."""
 
 
 class SharedLogMismatch(
@@ -91,4 +91,4 @@ class SharedLogMismatch(
     rpc="failed_precondition",
     hint="correct ledger.shared, or move .codeplane/ledger.db aside to join with a new ledger",
 ):
-    """This ledger and the shared log are not parts of one history."""
+    """This ledger and the shared log have different histories."""

@@ -9,10 +9,10 @@ class SequenceConflict(
     code=8001,
     http=409,
     rpc="aborted",
-    hint="read the stream again and decide anew",
+    hint="read the stream again, then decide",
     retryable=True,
 ):
-    """The stream moved on since it was read."""
+    """The stream has grown since it was read."""
 
 
 class StreamGap(
@@ -23,4 +23,4 @@ class StreamGap(
     rpc="out_of_range",
     hint="read the present state, then watch from the first sequence named in details",
 ):
-    """Events asked for were dropped by retention."""
+    """Retention has dropped the requested events."""

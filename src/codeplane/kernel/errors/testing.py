@@ -9,7 +9,7 @@ class TestRunnerNotFound(
     code=7001,
     http=422,
     rpc="failed_precondition",
-    hint="install the runner where the repository's own tools are, or name another under tests.runners",
+    hint="install the runner with the repository's own tools, or name another under tests.runners",
 ):
     """The tests need a program that is not installed."""
 
@@ -19,7 +19,7 @@ class TestRunnerNotFound(
 class TestRunNotFound(
     CodePlaneError, name="TEST_RUN_NOT_FOUND", code=7002, http=404, rpc="not_found", hint="start one with test_run"
 ):
-    """No test run has that id, or it is no longer kept."""
+    """No test run has that id, or its record was dropped."""
 
     __test__ = False
 
@@ -43,6 +43,6 @@ class TestRunnerFailed(
     rpc="failed_precondition",
     hint="see what it printed: test_output",
 ):
-    """The test runner is there, but did not start, so that no test ran."""
+    """The test runner is installed but did not start, so no test ran."""
 
     __test__ = False

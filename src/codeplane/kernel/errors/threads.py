@@ -9,7 +9,7 @@ class ThreadNotFound(
     code=6020,
     http=404,
     rpc="not_found",
-    hint="thread_list shows which there are",
+    hint="list them: thread_list",
 ):
     """There is no such thread, or it is not the caller's."""
 
@@ -47,7 +47,7 @@ class FailedModelOutput(
     hint="send the message again, or name another model with it",
     retryable=True,
 ):
-    """What the model answered could not be used, also after repair and fallback."""
+    """The model's answer could not be used, even after repair and fallback."""
 
 
 class TurnBudgetExceeded(
@@ -57,6 +57,6 @@ class TurnBudgetExceeded(
     code=6024,
     http=429,
     rpc="resource_exhausted",
-    hint="send a further message to go on, or ask with a larger requested_budget",
+    hint="send another message to continue, or send one with a larger requested_budget",
 ):
     """A turn has used up its steps or tokens."""

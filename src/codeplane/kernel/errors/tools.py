@@ -21,9 +21,9 @@ class ToolTimeout(
     code=6081,
     http=504,
     rpc="deadline_exceeded",
-    hint="look at what it did before calling again; the owner allows more time with timeout_sec of the server",
+    hint="check what it did before calling again; the owner can raise timeout_sec of the server",
 ):
-    """An outside tool did not answer in time; what it did is not known."""
+    """An outside tool did not answer in time; what it did is unknown."""
 
 
 class ToolAnswerRefused(
@@ -32,9 +32,9 @@ class ToolAnswerRefused(
     code=6082,
     http=502,
     rpc="internal",
-    hint="the tool did not answer as its protocol says; look at what it did before calling again",
+    hint="the tool broke its protocol; check what it did before calling again",
 ):
-    """The answer of an outside tool was no answer, too large, or a question that is not taken."""
+    """The answer of an outside tool is invalid, too large, or a question that CodePlane does not accept."""
 
 
 class ToolSignInNeeded(
@@ -46,4 +46,4 @@ class ToolSignInNeeded(
     rpc="failed_precondition",
     hint="the owner signs in: cpl tools login NAME",
 ):
-    """The server of an outside tool wants a token that it has not got, or no longer takes."""
+    """The server of an outside tool needs a token, or no longer accepts the one it was given."""

@@ -34,9 +34,9 @@ class PolicyDenied(
     code=2003,
     http=403,
     rpc="permission_denied",
-    hint="see what the rules say of it: cpl policy explain OPERATION KEY=VALUE",
+    hint="see how the rules decide: cpl policy explain OPERATION KEY=VALUE",
 ):
-    """The rules say no, with the reasons in details."""
+    """A rule denies the call; details name the reasons."""
 
 
 class PathDenied(
@@ -48,7 +48,7 @@ class PathDenied(
     rpc="permission_denied",
     hint="name a path inside the repository, outside .git and .codeplane",
 ):
-    """A path outside the workspace, or one no operation may write."""
+    """The path is outside the workspace, or no operation may write it."""
 
 
 class OriginDenied(
@@ -60,7 +60,7 @@ class OriginDenied(
     rpc="permission_denied",
     hint="talk to 127.0.0.1 or localhost; the owner allows others with server.allowed_hosts and allowed_origins",
 ):
-    """The Host or Origin header names somebody else: a page trying to reach a local server."""
+    """The Host or Origin header names another site, such as a web page that tries to reach a local server."""
 
 
 class ApprovalPending(
@@ -85,7 +85,7 @@ class ApprovalRejected(
     rpc="permission_denied",
     hint="do something else, or ask the person why; a new idempotency_key asks again",
 ):
-    """A person rejected it."""
+    """A person rejected the call."""
 
 
 class ApprovalExpired(
@@ -97,7 +97,7 @@ class ApprovalExpired(
     rpc="permission_denied",
     hint="a new idempotency_key asks again",
 ):
-    """No answer came in time, or what was approved is no longer what would be done."""
+    """Nobody answered in time, or the call would no longer do what was approved."""
 
 
 class ApprovalNotFound(
@@ -106,7 +106,7 @@ class ApprovalNotFound(
     code=2012,
     http=404,
     rpc="not_found",
-    hint="see those that there are: cpl approvals --all",
+    hint="list them: cpl approvals --all",
 ):
     """There is no such action."""
 
@@ -130,10 +130,10 @@ class RateLimited(
     code=2014,
     http=429,
     rpc="resource_exhausted",
-    hint="wait as long as details say, then try again",
+    hint="wait as long as the details say, then try again",
     retryable=True,
 ):
-    """Too many tries in a short time."""
+    """Too many attempts in a short time."""
 
 
 class DeviceNotFound(
@@ -142,7 +142,7 @@ class DeviceNotFound(
     code=2015,
     http=404,
     rpc="not_found",
-    hint="see those that there are: cpl devices",
+    hint="list them: cpl devices",
 ):
     """There is no such device."""
 
@@ -153,7 +153,7 @@ class GrantNotFound(
     code=2016,
     http=404,
     rpc="not_found",
-    hint="see those that there are: cpl grants",
+    hint="list them: cpl grants",
 ):
     """There is no such grant."""
 
@@ -166,7 +166,7 @@ class PolicyInvalid(
     rpc="failed_precondition",
     hint="see what is wrong with: cpl policy check",
 ):
-    """A policy cannot be used as it is written."""
+    """A policy file is invalid."""
 
 
 class TokenExpired(
@@ -178,7 +178,7 @@ class TokenExpired(
     rpc="unauthenticated",
     hint="get a new one: cpl devices pair, or cpl agents token",
 ):
-    """The token was good once and is no longer."""
+    """The token was valid but has expired."""
 
 
 class ApprovalSettled(
@@ -189,4 +189,4 @@ class ApprovalSettled(
     rpc="failed_precondition",
     hint="see how it was decided: cpl approvals show ID",
 ):
-    """Somebody has decided that already."""
+    """The action has been decided already."""

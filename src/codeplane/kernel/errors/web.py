@@ -12,7 +12,7 @@ class AddressDenied(
     rpc="permission_denied",
     hint="name a public http or https address; the owner's lists are web.allow and web.deny",
 ):
-    """The address is private, local, or on the owner's list of those that are not fetched."""
+    """The address is private, local, or denied by the owner's lists."""
 
 
 class FetchFailed(
@@ -21,7 +21,7 @@ class FetchFailed(
     code=2019,
     http=502,
     rpc="unavailable",
-    hint="look at the reason, then try again or elsewhere",
+    hint="see the reason, then try again or another address",
     retryable=True,
 ):
     """A page could not be fetched."""

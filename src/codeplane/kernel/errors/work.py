@@ -43,7 +43,7 @@ class WorkNotFound(
     code=6010,
     http=404,
     rpc="not_found",
-    hint="work_list shows which there are",
+    hint="list them: work_list",
 ):
     """There is no such work item, or it is not the caller's."""
 
@@ -65,7 +65,7 @@ class ArtifactNotFound(
     code=6100,
     http=404,
     rpc="not_found",
-    hint="see which there are: artifact_list",
+    hint="list them: artifact_list",
 ):
     """No artifact that the caller may see has that id, or its body is gone."""
 
@@ -76,7 +76,7 @@ class SkillNotFound(
     code=6101,
     http=404,
     rpc="not_found",
-    hint="see which there are: skill_list",
+    hint="list them: skill_list",
 ):
     """No skill has that name, or its folder cannot be used."""
 
@@ -88,9 +88,9 @@ class SkillNotTrusted(
     code=6102,
     http=403,
     rpc="permission_denied",
-    hint="the owner reads it, then: cpl skills trust",
+    hint="the owner reads it, then runs: cpl skills trust",
 ):
-    """A skill of the repository that the owner has not looked at as it is now."""
+    """The owner has not trusted the present version of this skill of the repository."""
 
 
 class ProposalNotFound(
@@ -99,9 +99,9 @@ class ProposalNotFound(
     code=6103,
     http=404,
     rpc="not_found",
-    hint="see which there are: proposal_list",
+    hint="list them: proposal_list",
 ):
-    """No proposal that the caller may see has that id, or it was decided already."""
+    """No proposal that the caller may see has that id, or it has been decided."""
 
 
 class DeferredCallNotFound(
@@ -110,6 +110,6 @@ class DeferredCallNotFound(
     code=6104,
     http=404,
     rpc="not_found",
-    hint="make the call again; a task is its caller's own, and is kept for a few days",
+    hint="make the call again; a task belongs to its caller and is kept for a few days",
 ):
-    """No call that goes on after its answer has that id, or it is not the caller's, or it is too old."""
+    """No deferred call of the caller has that id, or it is too old."""

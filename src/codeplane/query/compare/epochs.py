@@ -33,7 +33,7 @@ def between(
             and new is not None
             and _definitions_at(store, path, base) == _definitions_at(store, path, target)
         ):
-            # Written anew, and as it was.
+            # Written again, and as it was.
             continue
         old_outline = _rows(store, path, name, base) if old is not None else None
         new_outline = None

@@ -13,7 +13,7 @@ from codeplane.query.knowledge import Knowledge
 from codeplane.query.navigation.positions import Unit
 from codeplane.query.navigation.symbol_lookup import SymbolLookup
 
-# What a lookup has read and resolved stays in memory: after so many questions it begins anew.
+# What a lookup has read and resolved stays in memory: after so many questions it starts over.
 _MAX_QUESTIONS = 300
 _MAX_HELD = 4
 

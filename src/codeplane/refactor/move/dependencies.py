@@ -62,7 +62,7 @@ class SymbolDependencies:
         for row in range(len(facts.bind_names)):
             if facts.bind_names[row] in used and facts.bind_reason(row) == _GLOBAL:
                 raise NotRefactorable(
-                    f"{self.bound.name} uses {facts.bind_names[row]}, which `global` binds anew",
+                    f"{self.bound.name} uses {facts.bind_names[row]}, which `global` binds again",
                     hint="an import would keep its first value; move what assigns it along by hand",
                 )
         # In the order of the old module.

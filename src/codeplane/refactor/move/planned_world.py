@@ -1,4 +1,4 @@
-"""The repository as it will be after a draft's certain edits; changed files are parsed anew."""
+"""The repository as it will be after a draft's certain edits; changed files are parsed again."""
 
 from dataclasses import replace
 

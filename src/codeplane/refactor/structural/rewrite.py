@@ -85,7 +85,7 @@ def _indent(text: str, base: str, newline: str, *, ends: bool) -> str:
 
 
 def _copy_captured(text: str, captured: Captured, first: int, end: int, indent: str, *, of: int | None = None) -> str:
-    """Copy a captured text with its other lines indented anew; strings stay unchanged."""
+    """Copy a captured text with its other lines indented again; strings stay unchanged."""
     copied = text[first:end]
     old = _indent_at(text, first if of is None else of)
     if "\n" not in copied or old == indent:

@@ -249,7 +249,7 @@ class Translation:
 
 
 def _tool_id(turn_id: str, payload: JsonObject) -> str:
-    """Return an id that no other tool call of the thread has: models number theirs anew in every turn."""
+    """Return an id that no other tool call of the thread has: models number theirs again in every turn."""
     return f"{turn_id}/{payload['tool_call_id']}"
 
 

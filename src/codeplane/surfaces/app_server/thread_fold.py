@@ -140,7 +140,7 @@ class ThreadFold:
             notes.append(self._started(turn, item))
         elif part.segments.get(item_id) not in (None, segment):
             item.body["text"] = ""
-            notes.append(self._retry(turn, "the answer begins anew; what was streamed of it before does not count"))
+            notes.append(self._retry(turn, "the answer starts over; what was streamed of it before does not count"))
         part.segments[item_id] = segment
         item.body["text"] = f"{item.body['text']}{delta}"
         notes.append(self._delta("item/agentMessage/delta", turn, item, delta))

@@ -149,7 +149,7 @@ class LiveUpdates:
                     return
                 if isinstance(item, Outcome):
                     if isinstance(item.error, StreamGap):
-                        # What the page has not seen is gone, so all of it has to be loaded anew. Whatever else ended
+                        # What the page has not seen is gone, so all of it has to be loaded again. Whatever else ended
                         # the stream, such as a server that stops, is over when the page comes back by itself.
                         yield _message("the stream has a gap", event="ended")
                     return

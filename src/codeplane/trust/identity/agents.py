@@ -209,7 +209,7 @@ class Agents:
         if not name.startswith(_TOKEN) or name in self._by_id:
             return name
         valid = [token.token_id for token in self if self.is_live(token)]
-        return match_id(name, valid, "live token", NotFound, "see those that there are: cpl agents")
+        return match_id(name, valid, "live token", NotFound, "list them: cpl agents")
 
     async def revoke(self, record: Recorder, name: str, *, reason: str) -> tuple[IssuedToken, ...]:
         """Revoke one token with its sessions, or all of an agent's; their running streams end."""
@@ -217,7 +217,7 @@ class Agents:
         async def change() -> tuple[IssuedToken, ...]:
             matching = [token for token in self if name in (token.token_id, token.agent_id, token.session_of)]
             if not matching:
-                raise NotFound(f"there is no agent and no token {name!r}", hint="see those that there are: cpl agents")
+                raise NotFound(f"there is no agent and no token {name!r}", hint="list them: cpl agents")
             revoked = tuple(token for token in matching if token.revoked_ns is None and not self._over(token))
             await self._end(record, revoked, reason)
             return revoked

@@ -44,7 +44,7 @@ class ServerKey:
         if len(key) != _BYTES:
             raise StorageFailed(
                 f"{path} holds no key",
-                hint=f"mv {path} {path}.broken, then start again; every device then has to be paired anew",
+                hint=f"mv {path} {path}.broken, then start again; every device then has to be paired again",
             )
         return cls(key)
 

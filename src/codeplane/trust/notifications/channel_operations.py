@@ -120,7 +120,7 @@ class ChannelOperations:
 
     @operation("notification.allow", risk=Risk.WRITE, people=True)
     async def allow(self, call: Call, request: AllowRequest) -> ChannelList:
-        """Let notifications go to the address of your settings; another address asks anew."""
+        """Let notifications go to the address of your settings; another address asks again."""
         for channel in self._delivery.channels:
             if channel.address and channel.address == request.address:
                 await self._delivery.allow(channel, by=str(call.actor))

@@ -143,9 +143,7 @@ class NotificationOperations:
             f"SELECT notification_id FROM notifications WHERE notification_id IN ({marks})", ids
         )
         if missing := sorted(set(ids) - {str(notification_id) for (notification_id,) in rows}):
-            raise NotFound(
-                f"there is no notification {missing[0][:100]!r}", hint="see those that there are: notification_list"
-            )
+            raise NotFound(f"there is no notification {missing[0][:100]!r}", hint="list them: notification_list")
 
     async def _count_unread(self, owner: str) -> int:
         ((count,),) = await self._log.select(f"SELECT count(*) {_FROM} WHERE {_UNREAD}", (owner,))

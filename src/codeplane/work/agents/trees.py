@@ -29,7 +29,7 @@ class ThreadTrees:
         self.trees = trees
         self._clock = clock
         self._keep_ns = int(keep_days * _DAY_NS)
-        # A tree is applied, discarded or made anew by one at a time.
+        # A tree is applied, discarded or made again by one at a time.
         self._changing: dict[str, asyncio.Lock] = {}
 
     def get(self, thread_id: str) -> ThreadTree:
@@ -118,7 +118,7 @@ class ThreadTrees:
         await self._log.append([thread_draft(kind, {**facts, "tree": tree.to_json()}, actor=by, ids=ids)])
 
     async def _is_outdated(self, tree: ThreadTree) -> bool:
-        """Whether the checkout has moved on and nothing in the tree would be lost by beginning anew."""
+        """Whether the checkout has moved on and nothing in the tree would be lost by starting over."""
         if await self.trees.newest_commit() == tree.opened_at:
             return False
         if (await self.trees.diff(tree.thread_id, tree.base_commit)).files:

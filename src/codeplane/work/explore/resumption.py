@@ -34,7 +34,7 @@ async def known_results(log: Ledger, exploration: Exploration, runner: OpRunner,
     if now.result is None or now.result.value != value or not is_clean:
         facts.note("nothing was taken over from the earlier exploration: files may have changed since")
         return {}
-    # The index is waited for anew: it may be another one by now.
+    # The index is waited for again: it may be another one by now.
     return {
         ops[op_id].op_hash: result
         for op_id, result in trace.results.items()

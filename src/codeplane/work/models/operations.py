@@ -52,7 +52,7 @@ class ModelOperations:
     @operation("model.call", risk=Risk.READ, capability="execute_tools", timeout_sec=0)
     async def call(self, call: Call, request: CallRequest) -> AsyncIterator[ModelItem]:
         """Ask a language model and stream its answer: text, thinking, whole tool calls, and last `finish` with what it
-        used. After `retry` or `fallback` the answer begins anew: what came before counts no longer."""
+        used. After `retry` or `fallback` the answer starts over: what came before counts no longer."""
         routes = self._allowed_routes(request)
         asked = self._request(request)
         async with aclosing(self._calls.stream(call, asked, routes)) as items:

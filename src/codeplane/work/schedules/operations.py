@@ -257,7 +257,7 @@ class ScheduleOperations:
         if (reason := self._end_reason(schedule.on_behalf_of)) is not None:
             raise PolicyDenied(
                 f"{schedule.on_behalf_of}, for whom it runs, {reason}",
-                hint="create the schedule anew for somebody else, or let it have a token again",
+                hint="create the schedule again for somebody else, or let it have a token again",
             )
 
     def _checked_goal(self, goal: str) -> str:

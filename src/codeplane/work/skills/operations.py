@@ -51,7 +51,7 @@ class SkillOperations:
 
     @operation("skill.trust", risk=Risk.WRITE, people=True)
     async def trust(self, call: Call, request: TrustSkillRequest) -> SkillView:
-        """Let a skill of the repository be used as it is now; any change of it asks anew."""
+        """Let a skill of the repository be used as it is now; any change of it asks again."""
         skill = await self._library.skill(request.name)
         if skill.problem:
             raise SkillNotFound(f"{skill.location} cannot be used: {skill.problem}")

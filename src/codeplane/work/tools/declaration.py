@@ -37,7 +37,7 @@ class ServerSpec:
     # Where it is, in words for people.
     address: str
     is_sandboxed: bool
-    # Whatever else a server has to be started anew for.
+    # Whatever else a server has to be restarted for.
     revision: str = ""
     # What callers need for a tool, where that is not `execute_tools`.
     capabilities: dict[str, str] = field(default_factory=dict)

@@ -34,7 +34,7 @@ class ToolOperations:
 
     @operation("tools.test", risk=Risk.WRITE, people=True, timeout_sec=0)
     async def test(self, call: Call, request: ServerRequest) -> ServerView:
-        """Connect a server anew and list its tools; the error that it fails with, if it does."""
+        """Connect a server again and list its tools; the error that it fails with, if it does."""
         served = self._registry.get(request.server)
         if not self._registry.is_started:
             raise InvalidArgument("servers of tools run only with the server", hint="cpl up, then again")

@@ -23,9 +23,9 @@ State = Literal["starting", "ready", "waiting", "failed", "needs_sign_in", "stop
 _MAX_SHOWN = 500
 # A server that floods us with changes is asked for its list this often at most.
 _RELIST_SEC = 1.0
-# After so long a connection counts as good, and failures are counted anew.
+# After so long a connection counts as good, and failures are counted again.
 _SETTLED_SEC = 60.0
-# So many calls in a row without an answer, and the server is started anew.
+# So many calls in a row without an answer, and the server is restarted.
 _TIMEOUTS = 3
 
 Publish = Callable[["ToolServer", tuple[ExternalTool, ...]], None]
@@ -80,7 +80,7 @@ class ToolServer:
         self._publish(self, ())
 
     async def reconnect(self) -> None:
-        """Connect anew and wait until it is ready; the error when that fails."""
+        """Reconnect and wait until it is ready; the error when that fails."""
         waiting: asyncio.Future[CodePlaneError | None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
         if self.facts.state != "starting":
@@ -157,7 +157,7 @@ class ToolServer:
             started_ns = self._clock.monotonic_ns()
             try:
                 await self._serve()
-                reason: CodePlaneError = ToolServerUnavailable("it is started anew")
+                reason: CodePlaneError = ToolServerUnavailable("it is restarted")
             except CodePlaneError as error:
                 reason = error
                 self.problem(error.message)
@@ -197,7 +197,7 @@ class ToolServer:
             return
 
     async def _serve(self) -> None:
-        """Be connected until the connection ends or is to be made anew."""
+        """Be connected until the connection ends or is to be made again."""
         self._ended = asyncio.Event()
         try:
             async with asyncio.timeout(self._config.start_sec) as bound:
@@ -211,7 +211,7 @@ class ToolServer:
                     self._report(None)
                     await self._follow(session)
         finally:
-            # Its tools stay offered while it is started anew; calls of them say why they cannot be made.
+            # Its tools stay offered while it is restarted; calls of them say why they cannot be made.
             self._session = None
             self._ended.set()
 

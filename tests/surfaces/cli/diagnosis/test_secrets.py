@@ -74,7 +74,7 @@ class TestSecrets:
         assert found.verdict == "warn" and "owner.token holds no token" in found.found and "cpl up -d" in found.fix
         assert cpl("call", "status", cwd=workspace.root).returncode == 0
         assert run_check(workspace, "secrets").verdict == "ok"
-        assert "token was made anew" in workspace.log.read_text()
+        assert "token was made again" in workspace.log.read_text()
 
 
 class TestCertificate:

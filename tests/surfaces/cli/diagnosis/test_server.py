@@ -139,7 +139,7 @@ def test_what_it_says_of_a_token_that_is_gone_mends_it(repo: Path, left: bytes |
         assert cpl("down", cwd=repo).returncode == cpl("up", "-d", cwd=repo).returncode == 0
         assert run_check(workspace, "server").verdict == run_check(workspace, "secrets").verdict == "ok"
         # Nothing is replaced in silence.
-        assert ("token was made anew" in workspace.log.read_text()) is (left is not None)
+        assert ("token was made again" in workspace.log.read_text()) is (left is not None)
     finally:
         assert cpl("down", cwd=repo).returncode == 0
 

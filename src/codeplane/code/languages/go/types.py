@@ -177,7 +177,7 @@ class GoTypes:
         generic = arguments.parent if arguments is not None and arguments.type == "type_arguments" else None
         if arguments is None or generic is None:
             return None
-        # The receiver of a method names the parameters of its type anew.
+        # The receiver of a method names the parameters of its type again.
         of = self.entity(path, generic)
         parameters = self.parameters_of(of) if isinstance(of, Bound) else ()
         position = [child.start_byte for child in arguments.named_children].index(parent.start_byte)

@@ -118,7 +118,7 @@ def remove(name: Name) -> None:
 
     folder = _folder()
     if not ModelSettings(folder).remove(name):
-        raise NotFound(f"{folder / NAME} has no provider {name!r}", hint="see those that there are: cpl models")
+        raise NotFound(f"{folder / NAME} has no provider {name!r}", hint="list them: cpl models")
     ProviderKeys(folder).remove(name)
     print(f"removed {name}")
     _say_restart()

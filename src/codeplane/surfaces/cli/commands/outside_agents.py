@@ -75,7 +75,7 @@ def remove(name: Name) -> None:
 
     folder = _folder()
     if not AgentSettings(folder).remove(name):
-        raise NotFound(f"{folder / NAME} has no agent {name!r}", hint="see those that there are: cpl agents acp")
+        raise NotFound(f"{folder / NAME} has no agent {name!r}", hint="list them: cpl agents acp")
     print(f"removed {name}")
     _reload()
 

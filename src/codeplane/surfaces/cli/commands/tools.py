@@ -39,7 +39,7 @@ def list_servers(repo: RepoOption = None, as_json: JsonOption = False) -> None:
 @tools.command()
 @report_errors
 def test(name: Name, repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """Connect a server anew and list its tools; exits with 1 when it does not come up."""
+    """Connect a server again and list its tools; exits with 1 when it does not come up."""
     ask("tools.test", {"server": name}, repo, as_json=as_json)
 
 
@@ -136,7 +136,7 @@ def remove(name: Name) -> None:
 
     folder = _folder()
     if not ToolSettings(folder).remove(name):
-        raise NotFound(f"{folder / NAME} has no server {name!r}", hint="see those that there are: cpl tools")
+        raise NotFound(f"{folder / NAME} has no server {name!r}", hint="list them: cpl tools")
     ToolTokens(folder).remove(name)
     print(f"removed {name}")
     _reload()

@@ -19,7 +19,7 @@ async def page(request: PageRequest) -> Response:
 
 
 async def decide(request: PageRequest) -> Response:
-    """Connect a server anew, or trust its tools, or no longer."""
+    """Connect a server again, or trust its tools, or no longer."""
     form = await request.form()
     verb, tool = form.get("verb", ""), form.get("tool", "")
     if verb not in _VERBS:

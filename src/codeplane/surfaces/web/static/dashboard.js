@@ -92,7 +92,7 @@
   document.addEventListener("htmx:response:error", (event) => { if (event.detail.ctx.response.status === 429) crowded(); });
   document.addEventListener("htmx:sse:after:connection", () => connected(true));
   document.addEventListener("htmx:after:swap", refresh);
-  // Signed out elsewhere, or events are gone: load anew instead of showing what no longer follows. Not while the server
+  // Signed out elsewhere, or events are gone: load again instead of showing what no longer follows. Not while the server
   // is away, since a page that could not be loaded does not come back by itself.
   function reload() {
     fetch("/dashboard/badge").then(() => window.location.reload(), () => { connected(false); setTimeout(reload, 1000); });
