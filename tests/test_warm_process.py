@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from tests.harness import CPL, PATIENCE_SEC
+from tests.harness import CPL, PATIENCE_SEC, cpl, make_repo
 from tests.interaction.requirements import requirement
 from tests.warm_process import WarmProcess, _template, can_be_forked
 
@@ -103,6 +103,25 @@ def test_what_parses_for_one_behaves_as_what_a_started_one_has(tmp_path: Path) -
     assert started.stdout == b"True True True True\nTrue False False True\nFalse False\n"
 
 
+def test_a_server_in_the_background_is_listed_as_a_started_one_is(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "repo")
+    command = [CPL, "up", "--detach", "--json"]
+
+    def listed(run: Callable[[], bytes]) -> tuple[list[str], bool]:
+        pid = json.loads(run())["pid"]
+        arguments = Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0").split("\0")
+        leads = os.getsid(pid) == pid
+        assert cpl("down", cwd=repo).stdout == f"ended (pid {pid})\n"
+        return [word for word in arguments if word != "-P"], leads
+
+    def forked() -> bytes:
+        with WarmProcess(command, cwd=repo) as process:
+            return process.communicate(PATIENCE_SEC)[0]
+
+    started = listed(lambda: subprocess.run(command, cwd=repo, capture_output=True, timeout=PATIENCE_SEC).stdout)
+    assert listed(forked) == started and "--background" in started[0] and started[1]
+
+
 def test_one_that_is_killed_says_by_what(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("import signal; print('here', flush=True); signal.pause()")
@@ -128,7 +147,7 @@ def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 def test_who_orders_one_and_is_gone_stops_no_others(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("print('here')")
-    order: JsonObject = {"arguments": [str(program)], "module": None, "cwd": "/", "environ": {}}
+    order: JsonObject = {"arguments": [str(program)], "module": None, "cwd": "/", "environ": {}, "session": False}
     gone, told = socket.socketpair(type=socket.SOCK_SEQPACKET)
     gone.close()
     with told, tempfile.TemporaryFile() as output:

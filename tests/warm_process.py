@@ -49,6 +49,10 @@ _LONGEST, _SHORT = 1 << 20, 32
 
 # What a server starts for itself, as often as there are servers.
 _WORKER = [sys.executable, "-P", "-m", "codeplane.index.parse_worker"]
+# How `cpl` starts a server in the background.
+_BACKGROUND = [sys.executable, "-P", "-m", "codeplane", "up", "--background"]
+# As long as the arguments of a forked process may be, for those who look at it from outside.
+_ROOM = "-" * 2048
 
 
 class _Order(TypedDict):
@@ -56,6 +60,7 @@ class _Order(TypedDict):
     module: str | None
     cwd: str
     environ: dict[str, str]
+    session: bool
 
 
 def can_be_forked(environ: Mapping[str, str] | None) -> bool:
@@ -128,6 +133,7 @@ class WarmProcess(_Forked):
             module=module,
             cwd=str(cwd or Path.cwd()),
             environ={**os.environ, **(environ or {})},
+            session=False,
         )
         stdout, stderr = os.pipe(), os.pipe()
         try:
@@ -169,7 +175,7 @@ class _Worker(_Forked):
 
     def __init__(self, orders: socket.socket, environ: Mapping[str, str]) -> None:
         stdin, stdout = os.pipe(), os.pipe()
-        order = _Order(arguments=_WORKER[3:], module=_WORKER[3], cwd="/", environ=dict(environ))
+        order = _Order(arguments=_WORKER[3:], module=_WORKER[3], cwd="/", environ=dict(environ), session=False)
         try:
             with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # as the server has it, before its modules are asked
                 super().__init__(orders, order, [stdin[0], stdout[1], nowhere.fileno()])
@@ -180,13 +186,22 @@ class _Worker(_Forked):
         self.stdout: IO[bytes] = os.fdopen(stdout[0], "rb")
 
 
+class _Background(_Forked):
+    """A server in the background that a forked `cpl` starts, as any other program."""
+
+    def __init__(self, orders: socket.socket, args: Sequence[str], cwd: Path, stdout: IO[bytes], stderr: IO[bytes]):
+        order = _Order(arguments=list(args[3:]), module=args[3], cwd=str(cwd), environ=dict(os.environ), session=True)
+        with open(os.devnull, "rb") as nothing:  # noqa: PTH123  # as the server has it, before its modules are asked
+            super().__init__(orders, order, [nothing.fileno(), stdout.fileno(), stderr.fileno()])
+
+
 @cache
 def _template() -> socket.socket:
     """Where the process that is forked takes orders; there is one for all tests of this process."""
     ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", __spec__.name, str(theirs.fileno())],
+            [sys.executable, "-m", __spec__.name, str(theirs.fileno()), _ROOM],
             pass_fds=[theirs.fileno()],
             cwd=Path(__file__).parents[1],
             stdin=subprocess.DEVNULL,
@@ -288,14 +303,37 @@ def _prepare() -> None:
     load_wordllama()
 
 
-def _fork_workers(orders: socket.socket) -> None:
-    """Have what parses for this process forked, too: to import what it needs takes longer than all that it does."""
+def _show_arguments(order: _Order) -> None:
+    """Have this process listed with its own arguments, not with those of the process that was forked."""
+    shown = [sys.executable, *(["-m"] if order["module"] else []), *order["arguments"]]
+    numbers = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    start, end = int(numbers[45]), int(numbers[46])
+    room = end - start - 1
+    with open("/proc/self/mem", "r+b", buffering=0) as memory:  # noqa: PTH123  # as above
+        memory.seek(start)
+        memory.write("\0".join(shown).encode()[:room].ljust(room, b"\0"))
+
+
+def _fork_children(orders: socket.socket) -> None:
+    """Have what this process starts forked, too: to import what it needs takes longer than most of what it does."""
 
     class Popen(subprocess.Popen[bytes]):
-        def __new__(cls, args: Sequence[str], **options: object) -> "Popen":
-            if args != _WORKER:
-                return super().__new__(cls)
-            return _Worker(orders, options["env"])  # type: ignore[return-value, arg-type]  # has what is used of one
+        def __new__(
+            cls,
+            args: Sequence[str],
+            *,
+            stdout: IO[bytes] | None = None,
+            stderr: IO[bytes] | None = None,
+            cwd: Path | None = None,
+            env: Mapping[str, str] | None = None,
+            **options: object,
+        ) -> "Popen":
+            if args == _WORKER and env is not None:
+                return _Worker(orders, env)  # type: ignore[return-value]  # has what is used of one
+            # One with variables of its own is looked after by its parent, as only a child can be.
+            if args[: len(_BACKGROUND)] == _BACKGROUND and env is None and cwd and stdout and stderr:
+                return _Background(orders, args, cwd, stdout, stderr)  # type: ignore[return-value]  # the same
+            return super().__new__(cls)
 
     subprocess.Popen = Popen  # type: ignore[assignment, misc]  # for this process alone
 
@@ -312,7 +350,10 @@ def main() -> None:
     template = _Template(socket.socket(fileno=int(sys.argv[1])))
     order = template.next_child()
     gc.enable()
-    _fork_workers(template.above)
+    _fork_children(template.above)
+    _show_arguments(order)
+    if order["session"]:
+        os.setsid()
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environ"])

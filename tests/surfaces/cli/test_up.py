@@ -20,6 +20,7 @@ from tests.harness import CPL, PATIENCE_SEC, Server, cpl, git, make_repo, start,
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.test_shutdown import PROGRAM, Slow
 from tests.surfaces.http.wire import call, frames, get_field, listed_events, send, stream
+from tests.warm_process import WarmProcess
 
 
 @pytest.fixture
@@ -69,12 +70,9 @@ class TestOne:
     @requirement("SRV-06")
     def test_of_five_at_once_one_serves(self, tidy: Path) -> None:
         forms = [[], ["-d"], [], ["-d"], []]
-        racing = [
-            subprocess.Popen([CPL, "up", "--json", *form], cwd=tidy, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            for form in forms
-        ]
-        lines = [_line(process) for process in racing]
-        assert all(lines), [process.stderr.read() for process in racing if process.stderr]
+        racing = [WarmProcess([CPL, "up", "--json", *form], cwd=tidy) for form in forms]
+        lines = [process.stdout.readline() for process in racing]
+        assert all(lines), [process.stderr.read() for process in racing]
         output = [json.loads(line) for line in lines]
         (pid,) = {one["pid"] for one in output}
         winners = [one["note"] for one in output if one["note"] != "already running"]
@@ -88,9 +86,8 @@ class TestOne:
         assert cpl("down", cwd=tidy).returncode == 0
         for process in racing:
             assert process.wait(timeout=30) == 0
-            for pipe in (process.stdout, process.stderr):
-                if pipe is not None:
-                    pipe.close()
+            process.stdout.close()
+            process.stderr.close()
 
     def test_one_that_comes_too_late_does_not_serve_afterwards(self, repo: Path) -> None:
         late = subprocess.Popen([CPL, "up", "-d", "--json"], cwd=repo, stdout=subprocess.PIPE)
@@ -114,17 +111,17 @@ class TestOne:
         slow.begin("slow.read", "file")
         old.process.send_signal(signal.SIGTERM)
         until(lambda: send(old).json["status"] == "ending")
-        following = subprocess.Popen([CPL, "up", "-d", "--json"], cwd=repo, stdout=subprocess.PIPE)
+        following = WarmProcess([CPL, "up", "-d", "--json"], cwd=repo)
         try:
             slow.release("file")
             assert old.process.wait(timeout=30) == 0
-            output = json.loads(_line(following))
+            output = json.loads(following.stdout.readline())
             assert (following.wait(timeout=30), output["note"]) == (0, "started")
             assert output["pid"] != old.process.pid
         finally:
             cpl("down", cwd=repo)
-            assert following.stdout is not None
             following.stdout.close()
+            following.stderr.close()
 
 
 def in_the_background(repo: Path) -> set[int]:
@@ -234,7 +231,10 @@ class TestPlace:
         files = dict.fromkeys(["yaml.py", "codeplane/__init__.py", "typer.py", "json.py"], trap)
         repo = make_repo(tmp_path / "trap", files)
         try:
-            assert up(repo, "--detach")["note"] == "started"
+            # With interpreters of their own: a forked process has all its modules already.
+            command = [CPL, "up", "--json", "--detach"]
+            done = subprocess.run(command, cwd=repo, capture_output=True, text=True, timeout=PATIENCE_SEC)
+            assert done.returncode == 0 and json.loads(done.stdout)["note"] == "started", done.stderr
         finally:
             cpl("down", cwd=repo)
 
