@@ -345,6 +345,9 @@ class UpdateLoop:
                 self._log_note("vectors could not be made; semantic search has none", {"reason": str(error)})
                 return
             filled, self._filled_sec = snapshot.epoch, time.monotonic()
+            if not self._is_old(snapshot):
+                # Not where a newer state has cut it short: whoever wants them still waits.
+                self._vectors_wanted.clear()
             self._settle(snapshot)
             if vectors.remade != reason:
                 reason = vectors.remade
@@ -354,7 +357,6 @@ class UpdateLoop:
         """Pause between fills unless vectors are wanted; return whether it paused."""
         wait_sec = self._filled_sec + _FILL_EVERY_SEC - time.monotonic()
         if wait_sec <= 0 or self._vectors_wanted.is_set():
-            self._vectors_wanted.clear()
             return False
         with suppress(TimeoutError):
             async with asyncio.timeout(wait_sec):
