@@ -232,15 +232,22 @@ def test_sources_may_be_in_a_folder_of_another_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("also", "breaks"),
-    [({}, False), ({"pyproject.toml": ""}, True), ({"tools/__init__.py": ""}, True), ({"setup.cfg": ""}, True)],
+    ("folder", "also", "breaks"),
+    [
+        ("till", {}, False),
+        ("till", {"pyproject.toml": ""}, True),
+        ("till", {"till/__init__.py": ""}, True),
+        ("till", {"setup.cfg": ""}, True),
+        ("tools", {"setup.cfg": ""}, False),
+        ("tools", {"tools/__init__.py": ""}, True),
+    ],
 )
 def test_scripts_of_a_repository_without_packages_are_used_by_nobody(
-    tmp_path: Path, also: dict[str, str], breaks: bool
+    tmp_path: Path, folder: str, also: dict[str, str], breaks: bool
 ) -> None:
-    files = {"tools/table.py": "def fill(name):\n    return name\n", "src/lib.rs": "pub fn open() {}\n", **also}
+    files = {f"{folder}/table.py": "def fill(name):\n    return name\n", "src/lib.rs": "pub fn open() {}\n", **also}
     root = make_repo(tmp_path / "repo", files)
-    (root / "tools/table.py").write_text("def fill(name, size):\n    return name\n")
+    (root / folder / "table.py").write_text("def fill(name, size):\n    return name\n")
     assert broken(root) == ({"fill"} if breaks else set())
 
 

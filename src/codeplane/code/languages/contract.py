@@ -21,6 +21,10 @@ class Builtins(Protocol):
         """Whether a built-in class builds on another."""
         ...
 
+    def has_member(self, name: str, member: str) -> bool:
+        """Whether users of a class that builds on a built-in one have a member that it does not define itself."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from codeplane.query.compare.header import Header
+from codeplane.query.compare.inheritance import library_name
 from codeplane.query.compare.outline import Outline, outermost
 from codeplane.query.compare.rules import PROMISES
 from codeplane.query.compare.tokens import compact
@@ -46,8 +47,8 @@ def judge_bases(
             # What a call makes is not known, and a name may be reached by another way.
             if "=" not in base
             and "(" not in base
-            and not any(_is_same(old, base, new, other) for other in come)
-            and not _is_kept(old, base, new_header, above)
+            and not any(_is_same(old, base, new, other) for name in come for other in _spellings(new, name))
+            and not _is_kept(old, base, new, new_header, above)
             and not any(_is_inherited(old, base, *other) for other in bases_above(new, new_place))
         ]
         message = f"no longer builds on {_list_names(gone)}"
@@ -86,16 +87,33 @@ def is_protocol(outline: Outline, base: str) -> bool:
     return _last(base) == "Protocol" and _module(outline, base) in ("typing", "typing_extensions")
 
 
-def _is_kept(old: Outline, base: str, header: Header, above: frozenset[str]) -> bool:
+def _spellings(outline: Outline, base: str) -> list[str]:
+    """A base, and what variables of its file say that it is: `Base = module.Base[str]`."""
+    places = [
+        place
+        for kind in ("variable", "constant", "type")
+        for place in outline.named.get((-1, kind, _name(base)), ())
+        if outline.rules.decorators
+    ]
+    values = [" ".join(token for token in outline.parts(place).body if token != "=") for place in places]
+    return [base, *(value for value in values if value)]
+
+
+def _is_kept(old: Outline, base: str, new: Outline, new_header: Header, above: frozenset[str]) -> bool:
     rules, name = old.rules, _name(base)
     if rules.builtins is None:
         return False
     if base.startswith("implements ") or (name and name == rules.implied_base):
         return True
-    if rules.generic_base and name.rpartition(".")[2] == rules.generic_base and header.generics:
+    if rules.generic_base and name.rpartition(".")[2] == rules.generic_base and new_header.generics:
         return True
-    extends = rules.builtins.extends
-    return name in above or (not _is_own(old, name) and any(extends(other, name) for other in above))
+    extends, library = rules.builtins.extends, library_name(old, base)
+    now = [library_name(new, other) for other in new_header.bases]
+    return (
+        name in above
+        or (not _is_own(old, name) and any(extends(other, name) for other in above))
+        or any(library and extends(other, library) for other in now if other)
+    )
 
 
 def _list_names(bases: Sequence[str]) -> str:
@@ -135,7 +153,13 @@ def _is_own(outline: Outline, name: str) -> bool:
 
 def _is_same(old: Outline, before: str, new: Outline, after: str) -> bool:
     """Whether two bases may be one, named in another way: `Base` of `from a import Base`, and `a.Base[T]`."""
-    if _last(before) != _last(after) or _module(old, before) is None or _module(new, after) is None:
+    if _last(before) != _last(after):
+        return False
+    own = _module(old, before) is None, _module(new, after) is None
+    if own[0]:
+        # A module that has become a package gives to its parts what it defined.
+        return new.path.startswith(f"{old.path.rpartition('.')[0].removesuffix('/__init__')}/")
+    if own[1]:
         return False
     modules = {_GENERIC.get(module or "", module) for module in (_module(old, before), _module(new, after))} - {""}
     return len(modules) < 2 or old.rules.structural

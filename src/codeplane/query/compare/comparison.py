@@ -5,10 +5,12 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from codeplane.code.languages.contract import Visibility
+from codeplane.code.model import Facts
 from codeplane.query.compare.additions import reasons_added_breaks
 from codeplane.query.compare.change import Change, FileOutlines, Kind, Risk, order
 from codeplane.query.compare.compatibility import judge_change
 from codeplane.query.compare.constructors import is_constructor, needs_nothing
+from codeplane.query.compare.inheritance import Inheritance, stem_of
 from codeplane.query.compare.layout import layout_breaks
 from codeplane.query.compare.lines import line_change
 from codeplane.query.compare.module_names import is_same_module, join_modules
@@ -18,6 +20,7 @@ from codeplane.query.compare.pairing import Pair, Pairing
 from codeplane.query.compare.public_surface import PublicSurface
 from codeplane.query.compare.reexports import Known, PackageReexports
 from codeplane.query.compare.rules import CALLABLES, VALUES
+from codeplane.query.compare.stubs import RuntimeModules
 from codeplane.query.compare.tokens import words
 from codeplane.query.compare.type_aliases import aliases_of
 from codeplane.query.compare.type_finder import TypeFinder
@@ -25,9 +28,10 @@ from codeplane.query.compare.type_judge import Located, TypeJudge
 from codeplane.query.compare.visibility import visibility_of
 
 _SEEN = ("public", "protected")
+_IN_MODULE = "a stub; its module is judged"
 _OUT_OF_REACH = "users had no name for it, and nothing they have speaks of it any more"
 _MINOR, _MAJOR = 3, 20
-_MOST_ABOVE = 20
+_TEST_FILE = re.compile(r"(?:^|/)test/(?:test_[^/]*|[^/]*_test)\.py$")
 _FLOW = words(
     "if elif else for while do switch case match return raise throw throws try except catch finally break continue"
     " await yield with assert defer go select panic unwrap not and or && || ! == != < > <= >="
@@ -48,6 +52,7 @@ class Comparison:
         self.notes: list[str] = []
         self._surfaces = surfaces
         files = join_modules(files, lambda path: known(path) is not None)
+        _set_tests([side for file in files for side in (file.old, file.new) if side is not None])
         for file in files:
             for side, outline in enumerate((file.old, file.new)):
                 if outline is not None and (pair := surfaces.get(outline.language.family_name)) is not None:
@@ -60,13 +65,8 @@ class Comparison:
         self._now = {file.new.path: file.new for file in files if file.new is not None}
         self._same_modules = self._modules_that_moved(files, known)
         self._now |= self._same_modules
+        self._modules = RuntimeModules(lambda path: self._facts_before(path, known))
         self._implemented = frozenset[tuple[str, str]]().union(*(file.implemented for file in self._now.values()))
-        self._classes: dict[str, list[tuple[Outline, int]]] = {}
-        for file in files:
-            for place, entity in enumerate(file.new.entities) if file.new is not None else ():
-                if entity.kind in ("class", "interface", "trait"):
-                    assert file.new is not None
-                    self._classes.setdefault(entity.name, []).append((file.new, place))
         self._aliases = aliases_of([file.old for file in files]), aliases_of([file.new for file in files])
         self._types = (
             TypeFinder([file.old for file in files], {name: pair[0] for name, pair in surfaces.items()}).find,
@@ -75,6 +75,7 @@ class Comparison:
         pairing = Pairing([(file.old, file.new) for file in files])
         if pairing.tired:
             self.notes.append("too many definitions came and went to look for all that were renamed")
+        self._inheritance = Inheritance([file.new for file in files if file.new is not None], pairing.pairs)
         changes = join_overloads(
             [change for pair in pairing.pairs if (change := self._of(pair)) is not None],
             self._sides,
@@ -94,6 +95,13 @@ class Comparison:
             for file in files
             if file.old is not None and file.new is not None and is_same_module(file, is_known)
         }
+
+    def _facts_before(self, path: str, known: Known) -> Facts | None:
+        """The facts of a file in the state before."""
+        file = self._files.get(path)
+        if file is None:
+            return known(path)
+        return file.old.facts if file.old is not None and file.old.path == path else None
 
     def _sides(self, change: Change) -> tuple[Side, Side]:
         """Both states of the file a definition was added to or removed from."""
@@ -153,6 +161,8 @@ class Comparison:
             return None
         if breaking and entity.kind == "export" and self._gives_the_rest(old, entity.name):
             breaking, why = False, ("what is gone of it is named where it was",)
+        elif breaking and self._modules.has(old, pair.old_place):
+            breaking, why = False, (_IN_MODULE,)
         elif breaking and self._is_out_of_reach(old, pair.old_place):
             breaking, why = False, (_OUT_OF_REACH,)
         elif breaking and self._is_still_there(old, entity):
@@ -166,7 +176,7 @@ class Comparison:
             and self._reexports.still_gives(self._path_now(old), entity.name)
         ):
             breaking, why = False, ("its package still gives it away",)
-        elif breaking and entity.parent >= 0 and self._is_inherited(old, entity.parent, entity.name):
+        elif breaking and entity.parent >= 0 and self._inheritance.has(old, entity.parent, entity.name):
             breaking, why = False, ("still there through what its class builds on",)
         elif breaking and entity.parent >= 0 and self._did_nothing(old, pair.old_place):
             breaking, why = False, ("made with nothing all the same",)
@@ -223,6 +233,8 @@ class Comparison:
         seen = visibility_of(old, pair.old_place) in _SEEN and not tested
         seen = seen and not self._is_out_of_reach(old, pair.old_place)
         self._compare(change, seen=seen)
+        if change.breaking and self._modules.has(old, pair.old_place):
+            change.breaking, change.why, seen = False, (_IN_MODULE, *change.why), False
         if seen and not renamed and not moved and (gone := self._no_longer_called(pair)):
             change.tags.append("visibility_changed")
             change.breaking, change.why = True, (f"no longer given away as {', '.join(gone)}", *change.why)
@@ -258,7 +270,9 @@ class Comparison:
         seen_else = visibility_of(old, pair.old_place) != visibility_of(new, pair.new_place)
         judged = not in_method or old_parts.header.returns != new_parts.header.returns or seen_else
         verdict = (
-            judge_change(pair, self._implemented, self._aliases, self._types, self._bases_above) if judged else None
+            judge_change(pair, self._implemented, self._aliases, self._types, self._inheritance.bases_above)
+            if judged
+            else None
         )
         if verdict is not None and (verdict.breaking or verdict.harmless):
             hidden = is_hidden(new, pair.new_place)
@@ -285,7 +299,7 @@ class Comparison:
             return None if reached else f"{before.name} is gone" if renamed else f"no longer in {old.path}"
         if before.parent < 0 and now is not None and self._is_given(now, old.export_names(pair.old_place)):
             return None
-        if before.parent >= 0 and self._is_inherited(old, before.parent, before.name):
+        if before.parent >= 0 and self._inheritance.has(old, before.parent, before.name):
             return None
         if (
             before.parent < 0
@@ -409,58 +423,11 @@ class Comparison:
             return True
         stems = {re.split(r"[/\\]", source)[-1].partition(".")[0] for source in now.passed_on}
         among = (
-            [outline for path, outline in self._now.items() if _stem(path) in stems and outline is not now]
+            [outline for path, outline in self._now.items() if stem_of(path) in stems and outline is not now]
             if stems
             else []
         )
         return any(names <= outline.bound for outline in among)
-
-    def _is_inherited(self, old: Outline, parent: int, name: str) -> bool:
-        """Whether a changed base class now has a member of this name."""
-        own = old.entities[parent]
-        around = [located for located in self._classes.get(own.name, ()) if located[0].path == old.path]
-        waiting = [above for outline, place in around for above in self._above(outline, place)]
-        looked: set[tuple[str, int]] = set()
-        while waiting and len(looked) < _MOST_ABOVE:
-            outline, place = waiting.pop()
-            if (outline.path, place) in looked:
-                continue
-            looked.add((outline.path, place))
-            if any(outline.entities[child].name == name for child in outline.children.get(place, ())):
-                return True
-            waiting += self._above(outline, place)
-        return False
-
-    def _bases_above(self, outline: Outline, place: int) -> list[tuple[Outline, str]]:
-        """The bases that the base classes of a class name, each in its file, as far as those have changed."""
-        found: list[tuple[Outline, str]] = []
-        waiting = self._above(outline, place)
-        looked: set[tuple[str, int]] = set()
-        while waiting and len(looked) < _MOST_ABOVE:
-            above, at = waiting.pop()
-            if (above.path, at) not in looked:
-                looked.add((above.path, at))
-                found += [(above, base) for base in above.parts(at).header.bases]
-                waiting += self._above(above, at)
-        return found
-
-    def _above(self, outline: Outline, place: int) -> list[tuple[Outline, int]]:
-        """The base classes of a class, from its own file or the module they are imported from."""
-        classes: list[tuple[Outline, int]] = []
-        facts = outline.facts
-        for base in outline.parts(place).header.bases if facts is not None else ():
-            words = [word for word in re.split(r"[\[(<=]", base)[0].split(" ") if word.isidentifier()]
-            if not words or facts is None:
-                continue
-            source = next((item for item in facts.imports if item.local == words[0] and item.scope == 0), None)
-            if source is None:
-                classes += [located for located in self._classes.get(words[-1], ()) if located[0].path == outline.path]
-                continue
-            wanted = words[-1] if len(words) > 1 else source.imported
-            modules = {re.split(r"[./:]", source.source)[-1], source.imported} if len(words) > 1 else set()
-            modules |= {re.split(r"[./:]", source.source)[-1]}
-            classes += [located for located in self._classes.get(wanted, ()) if _stem(located[0].path) in modules]
-        return classes
 
 
 def _is_same_definition(before: Entity, now: Entity) -> bool:
@@ -474,6 +441,14 @@ def _key(outline: Outline, entity: Entity) -> str:
     return entity.path if outline.rules.crates else entity.name
 
 
+def _set_tests(outlines: Sequence[Outline]) -> None:
+    """Take what lies in a folder `test` beside tests as part of them."""
+    folders = {outline.path.rpartition("/")[0] for outline in outlines if _TEST_FILE.search(outline.path)}
+    for outline in outlines:
+        if outline.path.rpartition("/")[0] in folders:
+            outline.is_test = True
+
+
 def _set_reexports(outlines: Sequence[Outline | None], known: Known) -> PackageReexports:
     """Set the packages' re-exports of one state on its outlines."""
     here = [outline for outline in outlines if outline is not None]
@@ -481,13 +456,6 @@ def _set_reexports(outlines: Sequence[Outline | None], known: Known) -> PackageR
     for outline in here:
         outline.passing = reexports
     return reexports
-
-
-def _stem(path: str) -> str:
-    """The name a module is imported as."""
-    folder, _, name = path.rpartition("/")
-    stem = name.partition(".")[0]
-    return folder.rpartition("/")[2] if stem in ("__init__", "index", "mod") else stem
 
 
 _BODY_TAGS = frozenset({"body_logic_changed", "value_changed", "minor_change", "major_change"})

@@ -7,7 +7,7 @@ from dataclasses import replace
 from codeplane.code.languages.contract import Contract, Visibility
 from codeplane.query.compare.base_classes import BasesAbove, judge_bases, no_bases_above
 from codeplane.query.compare.fields import judge_field, judge_made, judge_order
-from codeplane.query.compare.generators import gives_the_same
+from codeplane.query.compare.generators import gives_an_iterator, gives_the_same
 from codeplane.query.compare.generics import (
     is_inferable,
     judge_generics,
@@ -16,9 +16,17 @@ from codeplane.query.compare.generics import (
     with_defaults,
 )
 from codeplane.query.compare.header import Header
+from codeplane.query.compare.kinds import judge_value
 from codeplane.query.compare.layout import is_closed, is_same_interface
 from codeplane.query.compare.lifetimes import with_elided_lifetimes
-from codeplane.query.compare.mark_changes import Implemented, call_style, clip, judge_marks, lost_traits
+from codeplane.query.compare.mark_changes import (
+    Implemented,
+    call_style,
+    clip,
+    is_wrapped_anew,
+    judge_marks,
+    lost_traits,
+)
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
 from codeplane.query.compare.parameter_changes import judge_calls
@@ -77,7 +85,9 @@ def judge_change(
     if _comes_from_container(pair, old_seen, new_seen):
         # It is judged there.
         old_seen = new_seen
-    if ORDER[new_seen] > ORDER[old_seen]:
+    if ORDER[new_seen] > ORDER[old_seen] and _is_left_out_of_list(pair):
+        verdict.add("not in the new __all__", breaks=False, tag="visibility_changed")
+    elif ORDER[new_seen] > ORDER[old_seen]:
         breaks = ORDER[old_seen] < 2 and not _has_no_name(pair)
         verdict.add(f"{old_seen} before, {new_seen} now", breaks=breaks, tag="visibility_changed")
     elif old_seen != new_seen:
@@ -89,6 +99,8 @@ def judge_change(
             verdict.add(f"a name for {_shorten(new_header.rest[2:])} now", breaks=False, tag="kind_changed")
             return verdict
         if rules.lambda_values and _judge_lambda(verdict, pair):
+            return verdict
+        if rules.decorators and judge_value(verdict, pair):
             return verdict
         if rules.structural and (_is_type_still(before.kind, after.kind) or _may_be_called(pair)):
             verdict.add(f"a {before.kind} before, a {after.kind} now", breaks=False, tag="kind_changed")
@@ -164,6 +176,13 @@ def _has_no_name(pair: Pair) -> bool:
     return not package.names(pair.old.path, pair.before.name)
 
 
+def _is_left_out_of_list(pair: Pair) -> bool:
+    """Whether a module of Python that has a list of names now, and had none, still has one that is not in it."""
+    assert pair.old is not None and pair.new is not None
+    is_new = pair.new.rules.private_modules and pair.new.is_listed and not pair.old.is_listed
+    return is_new and pair.now.parent < 0 and not pair.new.is_private_module and not pair.now.name.startswith("_")
+
+
 def _judge_shape(pair: Pair, old_header: Header, new_header: Header, judge: TypeJudge | None = None) -> Verdict:
     """Judge what is passed and what is given back; with a judge types count that are written in another way."""
     assert pair.new is not None
@@ -214,18 +233,28 @@ def _judge_words(verdict: Verdict, kind: str, old_header: Header, new_header: He
     for word in sorted(new_header.modifiers - old_header.modifiers):
         if word == "*":
             verdict.add("a generator now", breaks=not gives_the_same(old_header, new_header))
-        elif word == "async" and old_header.returns == new_header.returns and re.match(_TASK, old_header.returns):
+        elif word == "async" and _gives_what_it_gave(old_header, new_header):
             verdict.add("async now, and gives what it gave", breaks=False)
         elif word not in ORDER and word not in ("open",):
             breaks = word in rules.added and not (word == "readonly" and kind == "class")
             verdict.add(f"{word} now", breaks=breaks)
     for word in sorted(old_header.modifiers - new_header.modifiers):
         if word == "*":
-            verdict.add("no generator any more", breaks=not gives_the_same(old_header, new_header))
-        elif word == "async" and old_header.returns == new_header.returns and re.match(_TASK, old_header.returns):
+            verdict.add(
+                "no generator any more",
+                breaks=not (gives_the_same(old_header, new_header) or is_wrapped_anew(old_header, new_header)),
+            )
+        elif word == "async" and _gives_what_it_gave(old_header, new_header):
             verdict.add("no longer async, and gives what it gave", breaks=False)
         elif word not in ORDER:
             verdict.add(f"no longer {word}", breaks=word in rules.removed)
+
+
+def _gives_what_it_gave(old_header: Header, new_header: Header) -> bool:
+    """Whether callers cannot tell that a function became, or ceased to be, asynchronous."""
+    if old_header.returns == new_header.returns and re.match(_TASK, old_header.returns):
+        return True
+    return gives_an_iterator(old_header, new_header) or is_wrapped_anew(old_header, new_header)
 
 
 def _judge_parameters(

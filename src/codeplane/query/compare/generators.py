@@ -40,4 +40,14 @@ def gives_the_same(old: Header, new: Header) -> bool:
     if any(word in _WRAPPED for header in (old, new) for mark in header.marks for word in re.findall(r"\w+", mark)):
         return True
     before, after = (set(re.findall(r"\w+", header.returns)[:3]) for header in (old, new))
+    if gives_an_iterator(old, new):
+        return True
     return bool(before & after & _PROMISED) and ("async" in old.modifiers) == ("async" in new.modifiers)
+
+
+def gives_an_iterator(old: Header, new: Header) -> bool:
+    """Whether an asynchronous generator became a function that gives an asynchronous iterator, or the other way."""
+    sides = [{"async", "*"} <= header.modifiers for header in (old, new)]
+    other = new if sides[0] else old
+    plain = {"async", "*"}.isdisjoint(other.modifiers)
+    return any(sides) and plain and re.match(r"\W*(?:\w+ ?\. ?)*Async(?:Iter|Generator)", other.returns) is not None

@@ -47,6 +47,13 @@ def judge_marks(verdict: Verdict, old_header: Header, new_header: Header, rules:
         verdict.add(clip(", ".join(words), 200) or "order of decorators", breaks=False, tag="decorators_changed")
 
 
+def is_wrapped_anew(old_header: Header, new_header: Header) -> bool:
+    """Whether a decorator with arguments came to a function that stays callable alike, and decides what it gives."""
+    names = [[each.name for each in header.parameters or ()] for header in (old_header, new_header)]
+    came = [mark for mark in new_header.marks if mark not in old_header.marks and "(" in mark]
+    return names[0] == names[1] and bool(came)
+
+
 def call_style(header: Header) -> str:
     """The way a function is called: as a static, class or plain method, or read as a property."""
     if "get" in header.modifiers:

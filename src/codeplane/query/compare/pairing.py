@@ -1,6 +1,7 @@
 """The pairing of definitions in two states: by name, then by similarity."""
 
 import difflib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -59,8 +60,11 @@ class Pairing:
         self._tried = 0
         self._gone: list[Pair] = []
         self._come: list[Pair] = []
+        self._after: dict[str, Outline] = {}
         for old, new in files:
             self.pairs += self._match_children(old, -1, new, -1)
+            if old is not None and new is not None:
+                self._after[old.path] = new
         self._find_moved()
 
     def _match_children(self, old: Outline | None, old_parent: int, new: Outline | None, new_parent: int) -> list[Pair]:
@@ -169,6 +173,15 @@ class Pairing:
         self.tired = self.tired or self._tried > _MOST_TRIED
         return self.tired
 
+    def _sources_of(self, old: Outline, name: str) -> set[str]:
+        """The last parts of the modules that a file takes a name from now."""
+        now = self._after.get(old.path)
+        if now is None or now.facts is None:
+            return set()
+        sources = [item.source for item in now.facts.imports if item.scope == 0 and item.local == item.imported == name]
+        sources += [export.source for export in now.facts.exports if export.name == name == export.local]
+        return {re.split(r"[./:]+", re.sub(r"\.[cm]?[jt]sx?$", "", source))[-1] for source in sources if source}
+
     def _find_moved(self) -> None:
         """Pair definitions moved between files: same name, or identical body."""
         by_name: dict[tuple[str, str], list[Pair]] = defaultdict(list)
@@ -195,11 +208,21 @@ class Pairing:
             best = max(near, key=lambda scored: scored[0])[1] if near else None
             if best is None and exact:
                 best = next((other for other in exact if id(other) not in joined), None)
+            if best is None and (sources := self._sources_of(old, entity.name)):
+                # However much it has changed, its old place takes it from there.
+                others = by_name.get((entity.kind, entity.name), ())
+                best = next((other for other in others if id(other) not in joined and _stem(other) in sources), None)
             if best is not None:
                 joined.add(id(best))
                 pair.new, pair.new_place = best.new, best.new_place
                 pair.inside = self._match_children(pair.old, pair.old_place, pair.new, pair.new_place)
         self.pairs = [pair for pair in self.pairs if id(pair) not in joined]
+
+
+def _stem(pair: Pair) -> str:
+    folder, _, name = pair.new.path.rpartition("/") if pair.new is not None else ("", "", "")
+    stem = name.partition(".")[0]
+    return folder.rpartition("/")[2] if stem in ("__init__", "index", "mod") else stem
 
 
 def _without_overloads(outline: Outline, places: Sequence[int]) -> list[int]:

@@ -1,6 +1,7 @@
 """Changes of parameters, judged by how a language passes arguments."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from codeplane.code.languages.contract import Contract
 from codeplane.query.compare.parameters import Parameter
@@ -31,7 +32,13 @@ def judge_calls(
 
 
 def _by_keywords(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Parameter]) -> None:
-    """Calls pass arguments by position and by name."""
+    """Calls pass arguments by position and by name; nobody gives one by a name that begins with an underscore."""
+    old = [
+        replace(parameter, how="positional_only")
+        if parameter.how == "positional" and _is_private(parameter)
+        else parameter
+        for parameter in old
+    ]
     hows = {parameter.how for parameter in new}
     by_name = {parameter.name: parameter for parameter in new if parameter.how not in ("rest", "keyword_rest")}
     places = {parameter.name: at for at, parameter in enumerate(_positional_parameters(new))}
@@ -56,13 +63,14 @@ def _by_keywords(verdict: Verdict, old: Sequence[Parameter], new: Sequence[Param
                     verdict.add(f"{instead.name} has no default any more", breaks=True, tag="parameters_changed")
                 continue
             swallowed = (
-                (old_parameter.how == "keyword_only" and "keyword_rest" in hows)
+                (_is_private(old_parameter) and not old_parameter.is_required)
+                or (old_parameter.how == "keyword_only" and "keyword_rest" in hows)
                 or (old_parameter.how == "positional_only" and "rest" in hows)
                 or {"rest", "keyword_rest"} <= hows
             )
             verdict.add(f"{old_parameter.name} removed", breaks=not swallowed, tag="parameters_changed")
             continue
-        if old_parameter.how != new_parameter.how:
+        if old_parameter.how != new_parameter.how and not _is_private(old_parameter):
             loose = (old_parameter.how, new_parameter.how) in (
                 ("keyword_only", "positional"),
                 ("positional_only", "positional"),
@@ -218,6 +226,10 @@ def _fits(old_parameter: Parameter, new_parameter: Parameter, rules: Contract) -
     """Whether an argument of the old parameter still fits."""
     more = rules.array_varargs and (old_parameter.how, new_parameter.how) == ("positional", "rest")
     return (old_parameter.how == new_parameter.how or more) and accepts(old_parameter, new_parameter, rules)
+
+
+def _is_private(parameter: Parameter) -> bool:
+    return parameter.name.startswith("_") and not parameter.name.endswith("_")
 
 
 def _positional_parameters(parameters: Sequence[Parameter]) -> list[Parameter]:

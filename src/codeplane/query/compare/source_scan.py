@@ -22,6 +22,7 @@ _CHECKED_ONLY = re.compile(
 _GIVES_NAMES = re.compile(rb"^def __getattr__\([^\n]*\n((?:[ \t]*\n|[ \t]+[^\n]*\n?)*)", re.MULTILINE)
 _BRANCH = re.compile(rb"\n[ \t]+(?=(?:if|elif)\b)")
 _CONDITION = re.compile(rb":[ \t]*(?:#[^\n]*)?\n")
+_REFUSED = re.compile(rb"""\bif name != ["']([^\W\d]\w*)["']\s*:\s*raise\b""")
 _COMPARED = re.compile(rb"""(?<=["'])[^\W\d]\w*(?=["'])""")
 _LOOKED_UP = re.compile(rb"\bin ([^\W\d]\w*)|(?<=[\s=(])([^\W\d]\w*)\[name\]")
 _KEY = re.compile(rb"""["']([^\W\d]\w*)["']\s*[:,\n]""")
@@ -74,6 +75,9 @@ def lazy_names(text: bytes) -> frozenset[str]:
     names: set[str] = set()
     for given in _GIVES_NAMES.finditer(text) if b"__getattr__" in text else ():
         body = given[1]
+        refused = _REFUSED.search(body)
+        if refused is not None and b"return" in body[refused.end() :]:
+            names.add(refused[1].decode())
         for block in _BRANCH.split(body):
             if b"return" in block:
                 names |= {name.decode() for name in _COMPARED.findall(_CONDITION.split(block, maxsplit=1)[0])}

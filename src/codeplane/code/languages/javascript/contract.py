@@ -7,6 +7,7 @@ from codeplane.code.languages.javascript.programs import is_private
 from codeplane.code.languages.reserved_words import words
 
 _ERRORS = words("EvalError RangeError ReferenceError SyntaxError TypeError URIError AggregateError")
+_OF_ERRORS = words("name message stack cause toString")
 
 
 class ScriptBuiltins:
@@ -19,6 +20,10 @@ class ScriptBuiltins:
     def extends(self, name: str, base: str) -> bool:
         """Whether a built-in error builds on another."""
         return base == "Error" and name in _ERRORS
+
+    def has_member(self, name: str, member: str) -> bool:
+        """Whether errors have a member that a class of them need not define."""
+        return member in _OF_ERRORS and (name == "Error" or name in _ERRORS)
 
 
 JAVASCRIPT_CONTRACT = Contract(

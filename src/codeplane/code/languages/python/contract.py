@@ -1,29 +1,9 @@
 """What users of a Python definition depend on."""
 
-import builtins
-
 from codeplane.code.languages.contract import Contract
+from codeplane.code.languages.python.library_classes import PythonBuiltins
 from codeplane.code.languages.python.programs import is_program
 from codeplane.code.languages.reserved_words import words
-
-
-class PythonBuiltins:
-    """The classes of the module `builtins`."""
-
-    def can_be_hidden(self, name: str) -> bool:
-        """Whether there is a built-in class of this name."""
-        return _builtin(name) is not None
-
-    def extends(self, name: str, base: str) -> bool:
-        """Whether a built-in class builds on another."""
-        below, above = _builtin(name), _builtin(base)
-        return below is not None and above is not None and issubclass(below, above)
-
-
-def _builtin(name: str) -> type | None:
-    value = getattr(builtins, name, None) if name.isidentifier() else None
-    return value if isinstance(value, type) else None
-
 
 PYTHON_CONTRACT = Contract(
     visible="underscore",

@@ -1,9 +1,20 @@
 """Files of Python that are run, and never imported by users of a package."""
 
-from collections.abc import Callable, Container
+import re
+from collections.abc import Callable, Container, Iterator
 
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")
-_RUN = frozenset({"setup.py", "noxfile.py", "conftest.py", "fabfile.py"})
+_RUN = frozenset({"setup.py", "noxfile.py", "conftest.py", "fabfile.py", "tasks.py"})
+# Folders that are searched for modules, and those that setuptools takes for no packages.
+_ROOTS = frozenset({"src", "lib", "python"})
+_TOOLS = frozenset(
+    {
+        *("benchmark", "benchmarks", "bin", "ci", "debian", "doc", "docs", "example", "examples", "exercises", "maint"),
+        *("misc", "script", "scripts", "tasks", "tool", "tools", "util", "utils"),
+    }
+)
+_LISTED = re.compile(rb"packages|modules|\bflit|\bhatch|\bpoetry")
+_NAMESPACES = re.compile(rb"namespace|\bnamespaces\s*=\s*true")
 
 
 def is_program(path: str, files: Container[str], read: Callable[[str], bytes | None]) -> bool:
@@ -11,14 +22,44 @@ def is_program(path: str, files: Container[str], read: Callable[[str], bytes | N
     folder, _, name = path.rpartition("/")
     if f"{folder}/__init__.py".lstrip("/") in files:
         return False
-    return name in _RUN or (bool(folder) and not _is_in_project(folder, files))
+    if name in _RUN:
+        return True
+    project = next(
+        (above for above in _upwards(folder) if any(_file(above, each) in files for each in _MANIFESTS)), None
+    )
+    if project is None:
+        return bool(folder)
+    own = path.removeprefix(f"{project}/") if project else path
+    return not _is_installed(own, project, files, read)
 
 
-def _is_in_project(folder: str, files: Container[str]) -> bool:
-    """Whether a folder, or one above it, has a file that says what is installed from it."""
-    while True:
-        if any(f"{folder}/{name}".lstrip("/") in files for name in _MANIFESTS):
-            return True
-        if not folder:
-            return False
+def _is_installed(own: str, project: str, files: Container[str], read: Callable[[str], bytes | None]) -> bool:
+    """Whether a module outside of packages may be installed with a project; `own` is its path in that."""
+    folders = own.split("/")[:-1]
+    if any(_file(project, "/".join([*folders[:depth], "__init__.py"])) in files for depth in range(1, len(folders))):
+        # Data of a package, or a package without the file that makes it one.
+        return True
+    if folders[:1] and folders[0] in _ROOTS:
+        return True
+    if folders and not _TOOLS.isdisjoint(folders):
+        return False
+    texts = [text for name in _MANIFESTS if (text := read(_file(project, name))) is not None]
+    if not texts:
+        return True
+    named = folders[0] if folders else own.rpartition(".")[0]
+    pattern = re.compile(rb"(?<![\w./])" + re.escape(named.encode()).replace(b"_", b"[-_]") + rb"(?!\w)")
+    if any(pattern.search(text) for text in texts):
+        return True
+    # What nobody lists is looked for.
+    return bool(folders) and (not any(map(_LISTED.search, texts)) or any(map(_NAMESPACES.search, texts)))
+
+
+def _file(folder: str, name: str) -> str:
+    return f"{folder}/{name}".lstrip("/")
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    yield folder
+    while folder:
         folder = folder.rpartition("/")[0]
+        yield folder

@@ -1,0 +1,166 @@
+"""What users of classes and functions of Python still have, however it is written."""
+
+import pytest
+
+from codeplane.code.languages.python.library_classes import PythonBuiltins
+from tests.interaction.requirements import requirement
+from tests.query.compare.versions import changes_by_path, compared, compared_files, every
+
+pytestmark = requirement("CMP-12")
+
+
+def breaks(before: dict[str, str], after: dict[str, str]) -> set[str]:
+    return {change.pair.now.path for change in every(compared_files(before, after)) if change.breaking}
+
+
+@pytest.mark.parametrize(
+    ("name", "member", "expected"),
+    [
+        ("io.RawIOBase", "readline", True),
+        ("io.RawIOBase", "readable_size", False),
+        ("dict", "__iter__", True),
+        ("object", "__init_subclass__", True),
+        ("object", "__repr__", True),
+        ("object", "__eq__", False),
+        ("object", "__call__", False),
+        ("dict", "__init__", False),
+        ("os.path", "join", False),
+        ("antigravity.Flight", "geohash", False),
+    ],
+)
+def test_members_of_library_classes(name: str, member: str, expected: bool) -> None:
+    assert PythonBuiltins().has_member(name, member) is expected
+
+
+def test_a_class_keeps_what_the_library_gives_it() -> None:
+    before = (
+        "import io\n\n\nclass Limited(io.IOBase):\n"
+        "    def readline(self):\n        return b''\n\n    def left(self):\n        return 1\n"
+    )
+    after = "import io\n\n\nclass Limited(io.RawIOBase):\n    size = 1\n"
+    assert breaks({"shop/io.py": before}, {"shop/io.py": after}) == {"Limited.left"}
+    assert breaks({"shop/io.py": before}, {"shop/io.py": "class Limited:\n    size = 1\n"}) == {
+        *("Limited", "Limited.left", "Limited.readline")
+    }
+
+
+def test_a_base_may_stand_behind_a_variable() -> None:
+    before = "import collections.abc\n\n\nclass Headers(collections.abc.MutableMapping):\n    pass\n"
+    after = "import collections.abc\n\nMap = collections.abc.{0}[str, str]\n\n\nclass Headers(Map):\n    pass\n"
+    assert breaks({"shop/a.py": before}, {"shop/a.py": after.format("MutableMapping")}) == set()
+    assert breaks({"shop/a.py": before}, {"shop/a.py": after.format("Sized")}) == {"Headers"}
+
+
+def test_classes_of_a_module_that_became_a_package_keep_their_bases() -> None:
+    mixin = "class Mixin({0}):\n    def first(self):\n        pass\n"
+    rows = "\n\nclass Rows(Mixin):\n    def first(self):\n        pass\n"
+    before = {"shop/__init__.py": "", "shop/data.py": mixin.format("dict") + rows}
+    after = {
+        "shop/data/__init__.py": "from .mixins import Mixin\nfrom .rows import Rows\n",
+        "shop/__init__.py": "",
+        "shop/data/mixins.py": mixin.format("dict[str, int]"),
+        "shop/data/rows.py": "from .mixins import Mixin\n\n\nclass Rows(Mixin):\n    pass\n",
+    }
+    assert breaks(before, after) == set()
+    after["shop/data/rows.py"] = "class Rows:\n    pass\n"
+    assert breaks(before, after) == {"Rows", "Rows.first"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaking"),
+    [
+        ("clear = updates('clear')", "def clear(self): ...", False),
+        ("limit = 3", "def limit(self): ...", True),
+        ("size = property(_size)", "def size(self): ...", True),
+        ("def get(self, key): ...", "def fetch(self, key): ...\n    get = fetch", False),
+        ("def get(self, key): ...", "def fetch(self, name): ...\n    get = fetch", True),
+        ("def get(self, key): ...", "get = property(_get)", True),
+        ("def get(self, key): ...", "get = None", True),
+    ],
+)
+def test_values_that_are_called(before: str, after: str, breaking: bool) -> None:
+    changes = changes_by_path(compared("shop/a.py", f"class Shop:\n    {before}\n", f"class Shop:\n    {after}\n"))
+    name = "clear" if "clear" in before else "limit" if "limit" in before else "size" if "size" in before else "get"
+    assert changes[f"Shop.{name}"] == ("signature_changed", breaking)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaking"),
+    [
+        ("Line = namedtuple('Line', 'a b')", "class Line(NamedTuple):\n    a: str\n    b: str", False),
+        ("class Late(Exception):\n    pass", "Late = asyncio.TimeoutError", False),
+        ("class Late(Exception):\n    pass", "Late = 3", True),
+        ("LINES = 3", "def LINES(): ...", True),
+    ],
+)
+def test_classes_that_were_values_or_are(before: str, after: str, breaking: bool) -> None:
+    name = before.removeprefix("class ").partition("(")[0].partition(" ")[0]
+    changes = changes_by_path(compared("shop/a.py", f"{before}\n", f"{after}\n"))
+    assert changes[name] == ("signature_changed", breaking)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaking"),
+    [
+        ("_key, _value, **more", "key, value, /, **more", False),
+        ("key, _mode=False", "key", False),
+        ("key, _mode=False", "key, mode=False", False),
+        ("_mode=False, key=1", "key=1", True),
+        ("key, mode=False", "key", True),
+    ],
+)
+def test_nobody_gives_an_argument_by_a_private_name(before: str, after: str, breaking: bool) -> None:
+    changes = changes_by_path(compared("shop/a.py", f"def get({before}): ...\n", f"def get({after}): ...\n"))
+    assert changes["get"] == ("signature_changed", breaking)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaking"),
+    [
+        (
+            "async def rows(a) -> AsyncIterator[int]:\n    yield 1",
+            "def rows(a) -> AsyncIterator[int]:\n    return a",
+            False,
+        ),
+        ("async def rows(a):\n    yield 1", "def rows(a):\n    return a", True),
+        ("def rows(a):\n    yield 1", "@variant(sync_rows)\nasync def rows(a):\n    return a", False),
+        ("def rows(a):\n    yield 1", "@traced\nasync def rows(a):\n    return a", True),
+    ],
+)
+def test_iterators_that_are_made_in_another_way(before: str, after: str, breaking: bool) -> None:
+    changes = changes_by_path(compared("shop/a.py", f"{before}\n", f"{after}\n"))
+    assert changes["rows"] == ("signature_changed", breaking)
+
+
+def test_a_new_list_of_names_takes_none_away() -> None:
+    text = "VERSION = 1\n\n\ndef price(): ...\n"
+    assert breaks({"shop/a.py": text}, {"shop/a.py": f"__all__ = ['price']\n{text}"}) == set()
+    listed = "__all__ = ['price', 'VERSION']\n"
+    assert breaks({"shop/a.py": listed + text}, {"shop/a.py": f"__all__ = ['price']\n{text}"}) == {"VERSION"}
+
+
+def test_a_stub_is_judged_where_its_module_is() -> None:
+    before = {
+        "shop/__init__.py": "from ._till import price\n",
+        "shop/__init__.pyi": "def price(item, tax): ...\n\n\ndef only_checked(): ...\n",
+        "shop/_till.py": "def price(item, **more):\n    return 1\n",
+        "shop/fast.pyi": "def count(): ...\n",
+    }
+    after = before | {"shop/__init__.pyi": "def price(item, place, tax): ...\n"}
+    assert breaks(before, after) == set()
+    # Nothing that runs is there for the other.
+    assert breaks(before, after | {"shop/fast.pyi": ""}) == {"count"}
+    assert breaks(before, before | {"shop/_till.py": "def price(**more):\n    return 1\n"}) == {"price"}
+
+
+def test_a_module_may_refuse_all_names_but_one() -> None:
+    lazy = "def __getattr__(name):\n    if name != 'Late':\n        raise AttributeError(name)\n    return make()\n"
+    assert breaks({"shop/a.py": "class Late:\n    pass\n"}, {"shop/a.py": lazy}) == set()
+    refusing = lazy.replace("    return make()\n", "")
+    assert breaks({"shop/a.py": "class Late:\n    pass\n"}, {"shop/a.py": refusing}) == {"Late"}
+
+
+def test_what_lies_beside_tests_is_part_of_them() -> None:
+    before = {"shop/test/util.py": "def skip(): ...\n", "shop/test/till_test.py": "X = 1\n"}
+    assert breaks(before, {"shop/test/till_test.py": "X = 2\n"}) == set()
+    assert breaks({"shop/test/util.py": "def skip(): ...\n"}, {}) == {"skip"}
