@@ -105,6 +105,33 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
         {"package.json": '{"name": "fetcher"}', "source/index.ts": "export const a = 1;\n"},
         [("library", "source/index.ts")],
     ),
+    "board": (
+        {
+            "package.json": '{"name": "board", "workspaces": ["packages/*"]}',
+            "packages/a/package.json": '{"name": "a", "main": "./dist/index.js", "module": "./dist/index.mjs"}',
+            "packages/a/src/index.ts": "export const a = 1;\n",
+            # Written as it is imported, and under both names.
+            "packages/b/package.json": '{"name": "b", "main": "./lib/b", "module": "./lib/b.js"}',
+            "packages/b/lib/b.js": "module.exports = 1;\n",
+            # Built, and nobody knows from what.
+            "packages/c/package.json": '{"name": "c", "main": "./dist/c.js"}',
+            "packages/c/src/deep/thing.ts": "export const c = 1;\n",
+        },
+        [
+            ("script", "packages/b/package.json"),
+            ("script", "packages/c/package.json"),
+            ("library", "packages/a/src/index.ts"),
+        ],
+    ),
+    "git-ui": (
+        {
+            "go.mod": "module example.com/git-ui\n",
+            "main.go": "package main\n\nfunc main() {\n}\n",
+            "vendor/example.com/tool/gen.go": "package main\n\nfunc main() {\n}\n",
+            "third_party/web/package.json": '{"name": "web", "bin": "./web.js"}',
+        },
+        [("function", "main.go")],
+    ),
     "lifespan": (
         {
             "pyproject.toml": '[project]\nname = "lifespan"\n',

@@ -202,3 +202,43 @@ def test_a_cursor_pages_through_what_the_tree_left_out(tmp_path: Path) -> None:
         assert "cursor=" not in str((await ask("map_repo"))["text"])
 
     with_plane(root, body)
+
+
+@pytest.mark.parametrize(
+    ("files", "outside"),
+    [
+        (
+            {
+                "go.mod": "module example.com/own\n\nrequire github.com/far/log/v2 v2.1.0\n",
+                "a.go": 'package a\n\nimport "os"\nimport "example.com/own/b"\nimport "github.com/far/log/v2/x"\n',
+                "b/b.go": 'package b\n\nimport "golang.org/x/net/html"\n',
+            },
+            ["github.com/far/log/v2", "golang.org/x/net"],
+        ),
+        (
+            {
+                "Cargo.toml": '[package]\nname = "own"\n',
+                "src/lib.rs": "mod a;\nuse std::collections::HashMap;\nuse serde::de::Error;\nuse crate::a::A;\n",
+                "src/a.rs": "use core::fmt;\nuse own::a;\npub struct A;\n",
+            },
+            ["serde"],
+        ),
+        (
+            {
+                "package.json": '{"name": "own"}',
+                "a.ts": "import f from 'fs';\nimport p from 'node:path';\nimport { z } from 'zod/v4';\nimport './b';\n",
+                "b.ts": "import { promises } from 'fs/promises';\nimport x from '@far/x/deep';\n",
+            },
+            ["@far/x", "zod"],
+        ),
+    ],
+    ids=["go", "rust", "javascript"],
+)
+def test_what_a_language_brings_along_is_no_dependency(
+    files: dict[str, str], outside: list[str], tmp_path: Path
+) -> None:
+    async def body(ask: Ask) -> None:
+        found = result(await ask("map_repo", include=["dependencies"]))["dependencies"]
+        assert isinstance(found, dict) and found["external_modules"] == outside
+
+    with_plane(make_repo(tmp_path / "own", files), body)

@@ -1,9 +1,10 @@
 """Entry points: scripts of manifests, and functions or files called main."""
 
 import json
+import posixpath
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
@@ -34,6 +35,10 @@ _ASIDE = re.compile(
     r"(?:^|/)(?:examples?|samples?|demos?|bench(?:es|marks?)?|docs?|fuzz(?:ing)?|perf|metrics|tools|scripts|extras|ci"
     r"|contrib|site|support)/|^utils?/|^\.[^/]+/|(?:^|/)(?:build\.rs|setup\.py)$"
 )
+# Programs of others that are kept along.
+_VENDORED = re.compile(r"(?:^|/)(?:vendor|vendored|third_party|node_modules)/")
+# Under these a manifest names the file by which users import a package; the first that names one counts.
+_IMPORTED = ("main", "module")
 _BEGINS = 3
 _IN_TYPES = frozenset(language for family in PROJECT_FAMILIES if family.in_types for language in family.languages)
 
@@ -85,6 +90,9 @@ def all_entry_points(world: World, store: FactStore, root_name: str, limit: int)
     found = library_fronts(world.snapshot, root_name, lambda name: [path for path, _ in store.files_with(name)])
     fronts = [path for path in found if not _ASIDE.search(path)]
     libraries = [EntryPoint(path=path_text(path), kind="library", name=path.rpartition("/")[2]) for path in fronts]
+    shown = [point for point in programs if point.name not in _IMPORTED or not _is_built(point, world.snapshot, fronts)]
+    count -= len(programs) - len(shown)
+    programs = shown
     started = {(point.defined_in, point.defined_line) for point in programs if point.defined_in is not None}
     count -= len(programs)
     # A function that a command starts is not an entry of its own.
@@ -93,6 +101,15 @@ def all_entry_points(world: World, store: FactStore, root_name: str, limit: int)
     aside = [point for point in programs if _ASIDE.search(point.path) or point.name == "npm run test"]
     points = [*(point for point in programs if point not in aside), *libraries, *aside]
     return EntryPoints(entry_points=tuple(points[:limit]), count=count + len(libraries), epoch=world.snapshot.epoch)
+
+
+def _is_built(point: EntryPoint, snapshot: Snapshot, fronts: Sequence[str]) -> bool:
+    """Whether a manifest names a file that is made from the front of its package, and is not here itself."""
+    folder = posixpath.dirname(point.path)
+    if point.kind != "script" or not any(front.startswith(f"{folder}/" if folder else "") for front in fronts):
+        return False
+    named = posixpath.normpath(posixpath.join(folder, point.qualified_name or ""))
+    return not any(f"{named}{suffix}" in snapshot.files for suffix in ("", ".js", "/index.js"))
 
 
 def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]:
@@ -107,7 +124,9 @@ def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]
     for name in _STARTS:
         for symbol in store.find_symbols(name, limit=_MAX_NAMED):
             known = snapshot.files.get(symbol.file)
-            if known is not None and known.digest == symbol.digest and not is_test(symbol.file) and _is_start(symbol):
+            if known is None or known.digest != symbol.digest or _is_of_others(symbol.file):
+                continue
+            if _is_start(symbol):
                 point = EntryPoint(
                     path=path_text(symbol.file),
                     kind=symbol.kind,
@@ -145,13 +164,18 @@ def _is_start(symbol: Symbol) -> bool:
     return symbol.kind == "function" and symbol.name == "main" and "." not in symbol.path
 
 
+def _is_of_others(path: str) -> bool:
+    """Whether a file is a test, or of a program that is kept along."""
+    return is_test(path) or _VENDORED.search(path) is not None
+
+
 def _files_with_main(snapshot: Snapshot, store: FactStore) -> Iterator[str]:
     for path in snapshot.files:
-        if path.endswith("__main__.py") and not is_test(path):
+        if path.endswith("__main__.py") and not _is_of_others(path):
             yield path
     for path, digest in store.files_with("__main__"):
         known = snapshot.files.get(path)
-        if known is None or known.digest != digest or known.skipped is not None or is_test(path):
+        if known is None or known.digest != digest or known.skipped is not None or _is_of_others(path):
             continue
         # What a page shows of a program is none.
         if not path.endswith((".py", ".pyw")):
@@ -164,7 +188,7 @@ def _scripts(snapshot: Snapshot) -> Iterator[EntryPoint]:
     manifests = [
         path
         for path in snapshot.files
-        if path.rpartition("/")[2] in _READERS and path.count("/") <= _MAX_DEPTH and not is_test(path)
+        if path.rpartition("/")[2] in _READERS and path.count("/") <= _MAX_DEPTH and not _is_of_others(path)
     ]
     for path in sorted(manifests, key=lambda manifest: (manifest.count("/"), manifest))[:_MAX_MANIFESTS]:
         known = snapshot.files[path]
@@ -202,8 +226,8 @@ def _node(loaded: object) -> Iterable[tuple[object, object]]:
     top = _table(loaded)
     commands = top.get("bin")
     yield from ([(top.get("name"), commands)] if isinstance(commands, str) else _table(commands).items())
-    for key in ("main", "module"):
-        yield key, top.get(key)
+    imported = [(key, top[key]) for key in _IMPORTED if isinstance(top.get(key), str)]
+    yield from imported[:1]
     for key in ("start", "dev", "test"):
         yield f"npm run {key}", _table(top, "scripts").get(key)
 

@@ -14,6 +14,9 @@ from codeplane.work.explore.facts import Facts
 from codeplane.work.explore.target import Target
 
 _FILES_OF_MANIFESTS = ("main", "module")
+# Of these, uses are counted by a name that parameters and members of others have as well.
+_COMMON_NAMES = frozenset({"method", "variable", "property", "field", "attribute"})
+_MIN_SYMBOLS = 5
 _MAX_ENTRY_POINTS, _MAX_FILES, _MAX_SYMBOLS, _MAX_FOLDERS, _MAX_FOLLOWUPS = 20, 20, 15, 20, 12
 
 
@@ -117,9 +120,15 @@ def describe_entry_point(point: Mapping[str, JsonValue]) -> str:
 
 
 def _choose_symbols(symbols: list[JsonObject]) -> list[JsonObject]:
-    """The most used definitions; methods, whose names many things have, only where there are too few others."""
-    others = [symbol for symbol in symbols if symbol.get("kind") != "method"]
-    chosen = others if len(others) >= _MAX_SYMBOLS // 2 else symbols
+    """The most used definitions, each once; those whose names many things have, only where there are too few others."""
+    named: dict[tuple[JsonValue, JsonValue], JsonObject] = {}
+    for symbol in symbols:
+        # Declarations of one function, and a name that stands for none.
+        if symbol.get("name") != "_":
+            named.setdefault((symbol.get("path"), symbol.get("name")), symbol)
+    chosen = [*named.values()]
+    if len(others := [symbol for symbol in chosen if symbol.get("kind") not in _COMMON_NAMES]) >= _MIN_SYMBOLS:
+        chosen = others
     return chosen[:_MAX_SYMBOLS]
 
 

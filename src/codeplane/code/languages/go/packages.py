@@ -11,6 +11,8 @@ _PACKAGE = re.compile(rb"(?m)^package[ \t]+(\w+)")
 _REPLACE = re.compile(rb"(?m)^\s*(?:replace[ \t]+)?([^\s()]+)(?:[ \t]+v\S+)?[ \t]+=>[ \t]+(\.{1,2}(?:/\S*)?)")
 _USE = re.compile(rb"(?m)^\s*(?:use[ \t]+)?\"?(\.{1,2}(?:/[^\s\")]*)?)\"?[ \t\r]*(?://.*)?$")
 _REQUIRED = re.compile(rb"(?m)^\s*(?:require[ \t]+)?([^\s()]+)[ \t]+v\d")
+# As many parts as the names of most modules have.
+_OF_MODULE = 3
 _TEST = "_test.go"
 _GENERIC = frozenset({"cmp", "iter", "maps", "slices", "sync", "sync/atomic", "unique", "weak"})
 
@@ -55,6 +57,15 @@ class GoPackages(Modules):
         if vendored in self._files:
             return (f"{vendored}/",)
         return tuple(f"{folder}/" for folder, _ in self._candidate_folders(source, own))
+
+    def outside_package(self, source: str, importer: str) -> str:
+        """The required module that an import path begins with, else its host and two names; empty for Go's own."""
+        host = source.partition("/")[0]
+        if "." not in host:
+            return ""
+        required = self._required.get(self._root(importer) or "", ())
+        holding = [module for module in required if source == module or source.startswith(f"{module}/")]
+        return max(holding, key=len) if holding else "/".join(source.split("/")[:_OF_MODULE])
 
     def is_guess(self, source: str, importer: str) -> bool:
         """Whether an import is of another module that may be a published version of the one that is here."""

@@ -63,7 +63,7 @@ class JavaScriptModules(Modules):
 
     def outside_package(self, source: str, importer: str) -> str:
         """The package that a specifier begins with; empty for modules of the runtime."""
-        if source.startswith("node:"):
+        if source.startswith("node:") or _head(source) in _BUILT_IN:
             return ""
         return "/".join(source.split("/")[: 2 if source.startswith("@") else 1])
 

@@ -39,6 +39,8 @@ _PRELUDE = frozenset(
 # Every file of these folders is the root of a crate.
 _PROGRAMS = frozenset({"tests", "examples", "benches", "bin"})
 _PATH = re.compile(rb'#\[path\s*=\s*"([^"]+)"\][^;{}]*\bmod\s+(\w+)\s*;')
+# Crates that come with Rust, and the beginnings of paths that stay inside.
+_OWN = frozenset({"std", "core", "alloc", "proc_macro", "test", "crate", "self", "super", "Self"})
 _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
@@ -105,6 +107,11 @@ class RustModules(Modules):
             assert crate is not None
             return self._walk_modules([crate], parts[1:])
         return found
+
+    def outside_package(self, source: str, importer: str) -> str:
+        """The crate that a path begins with; empty for those of Rust, and for paths within this crate."""
+        crate = source.removeprefix("::").partition("::")[0]
+        return "" if crate in _OWN or crate in self._crates else crate
 
     def has(self, path: str) -> bool:
         """Whether a Rust file is here."""
