@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measure import Stopwatch, machine, table
+from codeplane.git.read.change_history import LOG, parse_changes
 from codeplane.index.fulltext import Document, FullText, Term, parts
 from codeplane.index.path_kinds import is_test
+from codeplane.query.search.past_changes import NO_CHANGES, PastChanges
 from codeplane.query.search.question import MAX_QUESTION
 from codeplane.query.search.ranking import rank
 
@@ -91,6 +93,16 @@ class Repositories:
             return None
         return dict(_in_git(repository, instance.base_commit))
 
+    def changes(self, instance: Instance) -> PastChanges:
+        """The history up to the instance's commit; none where only its tree is there."""
+        repository = self._repository(instance.repo)
+        if repository is None:
+            return NO_CHANGES
+        log = subprocess.run(
+            ["git", "-C", str(repository), *LOG, instance.base_commit], capture_output=True, check=False
+        )
+        return PastChanges(parse_changes(log.stdout))
+
     def _repository(self, repo: str) -> Path | None:
         if self._repos is None:
             return None
@@ -143,7 +155,7 @@ def indexed(full_text: FullText, files: Mapping[str, bytes]) -> None:
     full_text.release()
 
 
-def plain(full_text: FullText, question: str) -> list[str]:
+def plain(full_text: FullText, question: str, changes: PastChanges) -> list[str]:
     """BM25 over whole files with split identifiers, each word as often as the question has it."""
     counted: Counter[str] = Counter()
     for word in re.findall(r"[^\W_]+", question):
@@ -153,27 +165,34 @@ def plain(full_text: FullText, question: str) -> list[str]:
     return [hit.path for hit in full_text.search(terms, limit=max(_TOPS))]
 
 
-def ranked(full_text: FullText, question: str) -> list[str]:
+def by_words(full_text: FullText, question: str, changes: PastChanges) -> list[str]:
+    """The ranking under test without the history."""
+    return ranked(full_text, question, NO_CHANGES)
+
+
+def ranked(full_text: FullText, question: str, changes: PastChanges) -> list[str]:
     """The ranking under test."""
-    return [found.path for found in rank(full_text, question[:MAX_QUESTION], limit=max(_TOPS))]
+    return [found.path for found in rank(full_text, question[:MAX_QUESTION], limit=max(_TOPS), changes=changes)]
 
 
-def title_only(full_text: FullText, question: str) -> list[str]:
+def title_only(full_text: FullText, question: str, changes: PastChanges) -> list[str]:
     """The same with the first line alone, as a person would type it."""
-    return ranked(full_text, question.strip().partition("\n")[0])
+    return ranked(full_text, question.strip().partition("\n")[0], changes)
 
 
-MODES: Mapping[str, Callable[[FullText, str], list[str]]] = {
+Mode = Callable[[FullText, str, PastChanges], list[str]]
+MODES: Mapping[str, Mode] = {
     "plain BM25": plain,
+    "ranked, words alone": by_words,
     "ranked": ranked,
     "ranked, title only": title_only,
 }
 
 
-def answered(mode: Callable[[FullText, str], list[str]], full_text: FullText, instance: Instance) -> Answer:
+def answered(mode: Mode, full_text: FullText, instance: Instance, changes: PastChanges) -> Answer:
     """Ask once and look where the right file is."""
     began = time.perf_counter()
-    paths = mode(full_text, instance.problem_statement)
+    paths = mode(full_text, instance.problem_statement, changes)
     took_ms = (time.perf_counter() - began) * 1000
     place = min((paths.index(path) + 1 for path in instance.files if path in paths), default=_MISSED)
     return Answer(instance=instance, place=place, took_ms=took_ms)
@@ -233,8 +252,9 @@ def main() -> None:
                 indexed(full_text, chosen)
             read, cpu = read + sum(map(len, chosen.values())), cpu + watch.cpu
             stored += sum(file.stat().st_size for file in (Path(name) / instance.instance_id).iterdir())
+            changes = repositories.changes(instance)
             for mode, ask in MODES.items():
-                answers[mode].append(answered(ask, full_text, instance))
+                answers[mode].append(answered(ask, full_text, instance, changes))
             full_text.close()
     if not answers["ranked"]:
         raise SystemExit("no instance could be had: name the repositories with --repos, or trees with --trees")

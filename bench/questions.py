@@ -5,6 +5,7 @@ Repositories are given by path, each in a folder of the name that it has in `ben
 
 import argparse
 import re
+import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from bench.measure import machine, table
 from bench.subjects.corpora import repository
-from bench.subjects.questions import DEV, HELD, Question
+from bench.subjects.questions import DEV, FRESH, HELD, Question
 from bench.subjects.served import Served, serving
 
 AIM = 0.8
@@ -32,6 +33,14 @@ class Answer:
     size: int
     empty_lines: int
     first: str
+
+
+def check_out(source: Path, folder: Path) -> Path:
+    """A clone with the history of a repository, or a copy of a tree without one as a repository of one commit."""
+    if (source / ".git").exists() or (source / "HEAD").is_file():
+        subprocess.run(["git", "clone", "--quiet", "--shared", str(source.resolve()), str(folder)], check=True)
+        return folder
+    return repository(source, folder).root
 
 
 def asked(served: Served, question: Question, mode: str) -> Answer:
@@ -75,21 +84,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--repos", type=Path, required=True, help="folder with the repositories by name, for example fd"
     )
     parser.add_argument("--modes", default="auto,ranked,hybrid")
-    parser.add_argument("--half", choices=("dev", "held", "both"), default="both")
+    parser.add_argument("--half", choices=("dev", "held", "fresh", "all"), default="all")
     parser.add_argument("--misses", action="store_true", help="list the questions that were missed; never of held ones")
     options = parser.parse_args(arguments)
     modes = options.modes.split(",")
-    halves = {"dev": DEV, "held": HELD}
+    halves = {"dev": DEV, "held": HELD, "fresh": FRESH}
     answers: dict[tuple[str, str, str], list[Answer]] = {}
     with tempfile.TemporaryDirectory(prefix="codeplane-bench-") as name:
         print(machine(Path(name)))
-        for half in halves if options.half == "both" else (options.half,):
+        for half in halves if options.half == "all" else (options.half,):
             for repo, questions in halves[half].items():
                 if not (options.repos / repo).is_dir():
                     print(f"left out, not there: {repo}")
                     continue
-                corpus = repository(options.repos / repo, Path(name) / repo)
-                with serving(corpus.root) as served:
+                with serving(check_out(options.repos / repo, Path(name) / repo)) as served:
                     served.wait(query="main", mode="definitions")
                     served.wait(query="where is it read", mode="semantic")
                     for mode in modes:

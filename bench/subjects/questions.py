@@ -1,7 +1,8 @@
 """Questions in plain English about public repositories, each with the files that answer it.
 
 They were written from reading the repositories, not from what a search returned. Those of `DEV` may be looked at
-while ranking is changed; those of `HELD` only say whether a change holds elsewhere.
+while ranking is changed; those of `HELD` only say whether a change holds elsewhere, and those of `FRESH` were
+written after the last change and asked once.
 """
 
 from collections.abc import Mapping
@@ -110,5 +111,44 @@ HELD: Mapping[str, tuple[Question, ...]] = {
         _ask("where is the configuration file looked for", "src/bin/bat/config.rs", "src/bin/bat/directories.rs"),
         _ask("how are tabs expanded", "src/preprocessor.rs"),
         _ask("where are long lines wrapped", "src/printer.rs"),
+    ),
+}
+
+_JSOUP = "src/main/java/org/jsoup"
+
+FRESH: Mapping[str, tuple[Question, ...]] = {
+    "jinja": (
+        _ask("how does the sandbox keep templates from reaching dangerous attributes", "src/jinja2/sandbox.py"),
+        _ask("where is compiled template code cached on disk", "src/jinja2/bccache.py"),
+        _ask("how are tracebacks rewritten so that they point into the template", "src/jinja2/debug.py"),
+        _ask("which variables does a template need from outside", "src/jinja2/meta.py"),
+        _ask("where does a for loop know that it is at its first or last round", "src/jinja2/runtime.py"),
+    ),
+    "chi": (
+        _ask("how are too many simultaneous requests held back", "middleware/throttle.go"),
+        _ask("which forwarded address of a client is trusted", "middleware/client_ip.go", "middleware/realip.go"),
+        _ask("how are url parameters with regular expressions matched in the routing tree", "tree.go"),
+        _ask("what answers when no route fits or the method is not allowed", "mux.go", "tree.go"),
+        _ask("how is the best encoding for compressing a response chosen", "middleware/compress.go"),
+    ),
+    "hyperfine": (
+        _ask("how is the time that the shell takes to start subtracted", "src/benchmark/executor.rs"),
+        _ask("when is a warning shown about statistical outliers", "src/output/warnings.rs", "src/benchmark/mod.rs"),
+        _ask("how are comma separated parameter values split", "src/parameter/tokenize.rs"),
+        _ask("how is user and system time of a process measured on unix", "src/timer/unix_timer.rs"),
+        _ask(
+            "how is it computed how many times faster one command was than another", "src/benchmark/relative_speed.rs"
+        ),
+    ),
+    "jsoup": (
+        _ask("how is the charset of a downloaded document detected", f"{_JSOUP}/helper/DataUtil.java"),
+        _ask("which tags and attributes are allowed when html is cleaned", f"{_JSOUP}/safety/Safelist.java"),
+        _ask("how is a css selector parsed", f"{_JSOUP}/select/QueryParser.java"),
+        _ask("where are named entities such as nbsp escaped on output", f"{_JSOUP}/nodes/Entities.java"),
+        _ask(
+            "what happens to redirects and cookies of a request",
+            f"{_JSOUP}/helper/HttpConnection.java",
+            f"{_JSOUP}/helper/CookieUtil.java",
+        ),
     ),
 }

@@ -834,6 +834,11 @@ REQUIREMENTS = (
         promise="hybrid and semantic search put copies of an earlier result after what is new (MMR)",
     ),
     Requirement(
+        id="RNK-11",
+        source="design §6",
+        promise="files that earlier commits like the question changed come before others with the same words",
+    ),
+    Requirement(
         id="EXP-09",
         source="002 §7.8",
         promise="tests of a file are listed by how much they are about it: uses, names and what changed together",

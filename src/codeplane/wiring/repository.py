@@ -40,6 +40,7 @@ from codeplane.query.navigation.operations import NavigationOperations
 from codeplane.query.overview.map_repo import MapOperations
 from codeplane.query.read.list_dir import ListOperations
 from codeplane.query.read.read_files import ReadOperations
+from codeplane.query.search.past_changes import PastChangesReader
 from codeplane.query.search.search import SearchOperations
 from codeplane.query.syntax.operations import SyntaxOperations
 from codeplane.query.task_context.context_for import TaskContextOperations
@@ -148,7 +149,9 @@ def build_repository(
             index,
             ArchiveOperations(index=index, folder=exports),
             contexts,
-            SearchOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
+            SearchOperations(
+                root=root, knowledge=knowledge, cursors=foundation.cursors, history=PastChangesReader(git_reader)
+            ),
             StructuralOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             ReadOperations(
                 root=root,

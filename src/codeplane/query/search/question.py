@@ -28,7 +28,7 @@ _MAX_STEPS = 12
 _ENDING = re.compile(r"\.\w+$")
 _ABOUT_TESTS = frozenset({"test", "tests", "testing", "tested", "testcase", "fixture", "fixtures", "conftest"})
 # Words that say nothing of code: rare in it, so that they would seem telling.
-_STOP_WORDS = frozenset(
+STOP_WORDS = frozenset(
     _WORD.findall(
         """
     a about above after again all also although always am an and any anyone are as at be because been before being
@@ -92,13 +92,13 @@ def parse_question(text: str) -> Question:
     counted = [Counter(_words(part, names, humped, titled=part is title)) for part in (title, prose, code)]
     if not any(counted):
         raise InvalidArgument("the question has no words", hint="say what to look for")
-    if any(word not in _STOP_WORDS for count in counted for word in count):
-        counted = [Counter({word: n for word, n in count.items() if word not in _STOP_WORDS}) for count in counted]
+    if any(word not in STOP_WORDS for count in counted for word in count):
+        counted = [Counter({word: n for word, n in count.items() if word not in STOP_WORDS}) for count in counted]
     return Question(
         title=frozenset(counted[0]),
         prose=counted[1],
         code=counted[2],
-        names={name: titled for name, titled in names.items() if name.lower() not in _STOP_WORDS},
+        names={name: titled for name, titled in names.items() if name.lower() not in STOP_WORDS},
         mentions=tuple(dict.fromkeys(islice(_mentions(text), _MAX_MENTIONS))),
         about_tests=not _ABOUT_TESTS.isdisjoint(counted[0]),
         humped=humped,

@@ -1,7 +1,7 @@
-"""Ranked search of files, by words or by words and meaning."""
+"""Ranked search of files, by words and past changes or by meaning, too."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import mean, pstdev
 
 import numpy as np
@@ -17,6 +17,7 @@ from codeplane.query.search.best_line import LineFinder
 from codeplane.query.search.diversity import diversify
 from codeplane.query.search.file_kinds import kind_of
 from codeplane.query.search.matches import MatchList, Place
+from codeplane.query.search.past_changes import PastChanges
 from codeplane.query.search.question import named_paths, parse_question, stem
 from codeplane.query.search.ranking import rank_by, weigh
 from codeplane.query.search.scope import Keep, Tests
@@ -38,21 +39,40 @@ _ENOUGH = 5
 _TESTS: dict[Tests, bool | None] = {"include": None, "exclude": False, "only": True}
 
 
-def search_ranked(snapshot: Snapshot, text: FullText, query: str, *, keep: Keep | None, tests: Tests) -> MatchList:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _FoundFiles:
+    """Files by words and history, best first; the share of the question that each has by words alone."""
+
+    places: Sequence[Place]
+    by_words: Mapping[str, float]
+    is_answer: bool
+
+
+def search_ranked(
+    snapshot: Snapshot, text: FullText, changes: PastChanges, query: str, *, keep: Keep | None, tests: Tests
+) -> MatchList:
     """Files for a question, best first, each with its best line; weak ones are only counted."""
-    return _match_list(*_by_words(snapshot, text, query, keep, tests))
+    return _match_list(_find_files(snapshot, text, changes, query, keep, tests))
 
 
 def search_hybrid(
-    snapshot: Snapshot, text: FullText, vectors: VectorIndex | None, query: str, *, keep: Keep | None, tests: Tests
+    snapshot: Snapshot,
+    text: FullText,
+    changes: PastChanges,
+    vectors: VectorIndex | None,
+    query: str,
+    *,
+    keep: Keep | None,
+    tests: Tests,
 ) -> MatchList:
     """Files by words; meaning re-orders the first by nearness to the title, and follows where words find few."""
-    places, is_answer = _by_words(snapshot, text, query, keep, tests)
+    files = _find_files(snapshot, text, changes, query, keep, tests)
     title = query.strip().partition("\n")[0]
     near, partial = _nearest_chunks(snapshot, vectors, title or query, keep)
     if vectors is not None and near:
-        places = [*_rerank(places[:_RERANKED], near, vectors), *places[_RERANKED:]]
-    found = _match_list(places, is_answer)
+        places = [*_rerank(files.places[:_RERANKED], near, vectors), *files.places[_RERANKED:]]
+        files = replace(files, places=places)
+    found = _match_list(files)
     if vectors is not None and len(found.places) < _ENOUGH:
         listed = {place.path for place in found.places}
         further = [chunk for path, chunk in near.items() if path not in listed][: _ENOUGH - len(listed)]
@@ -81,14 +101,20 @@ def _rerank(places: Sequence[Place], near: Mapping[str, Neighbour], vectors: Vec
     return [moved[at] for at in diversify([score(place) for place in moved], matrix, _REPEATED)]
 
 
-def _match_list(places: Sequence[Place], is_answer: bool) -> MatchList:
+def _match_list(files: _FoundFiles) -> MatchList:
     """The places that answer; none of them where even the best has too little of the question."""
+    places = files.places
     best = max((place.score for place in places), default=0.0)
-    if places and not is_answer:
+    if places and not files.is_answer:
         nearest = ", ".join(f"{path_text(place.path)} {place.score:.2f}" for place in places[:_NEAREST])
         return MatchList(places=(), total=0, nothing=f"nearest: {nearest} (1 is all of its telling words)")
+    most_words = max(files.by_words.values(), default=0.0)
+    # Enough of the best score, or of the most words: what is raised by history pushes none of those out.
     strong = [
-        place for position, place in enumerate(places) if place.score >= best * _least_score(position, place.path)
+        place
+        for position, place in enumerate(places)
+        if (least := _least_score(position, place.path)) * best <= place.score
+        or least * most_words <= files.by_words.get(place.path, 0.0)
     ]
     return MatchList(
         places=strong, total=len(strong), exact=len(strong) < MAX_RANKED, weaker=_weaker(len(places), len(strong))
@@ -106,10 +132,10 @@ def _weaker(ranked: int, strong: int) -> str | None:
     return f"{plural(ranked - strong, 'weaker file', '+' if ranked >= MAX_RANKED else '')} left out"
 
 
-def _by_words(
-    snapshot: Snapshot, text: FullText, query: str, keep: Keep | None, tests: Tests
-) -> tuple[list[Place], bool]:
-    """Files by words, best first, and whether the best of them is an answer."""
+def _find_files(
+    snapshot: Snapshot, text: FullText, changes: PastChanges, query: str, keep: Keep | None, tests: Tests
+) -> _FoundFiles:
+    """Files by words and history, best first, and whether their words make them an answer."""
 
     def there(path: str) -> bool:
         known = snapshot.files.get(path)
@@ -117,7 +143,7 @@ def _by_words(
 
     evidence = weigh(text, parse_question(query))
     lines = LineFinder(_stems(evidence.words))
-    files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests], pool=_POOL)
+    files = rank_by(text, evidence, limit=MAX_RANKED, keep=there, tests=_TESTS[tests], changes=changes, pool=_POOL)
     scores = {file.path: evidence.fit(file.score) for file in files}
     # What a question names in full comes first, whatever its words are.
     named = sorted(_named_files(query, there, evidence.about_tests), key=lambda path: -scores.get(path, 0.0))
@@ -129,8 +155,12 @@ def _by_words(
     ][:MAX_RANKED]
     # Who narrows a question down knows where its answer is.
     is_narrow = keep is not None or tests != "include"
-    is_answer = is_narrow or bool(named) or bool(files and evidence.is_answered_by(files[0].score))
-    return places, is_answer
+    most_words = max((file.by_words for file in files), default=0.0)
+    return _FoundFiles(
+        places=places,
+        by_words={file.path: evidence.fit(file.by_words) for file in files},
+        is_answer=is_narrow or bool(named) or bool(files and evidence.is_answered_by(most_words)),
+    )
 
 
 def _named_files(query: str, there: Keep, about_tests: bool) -> list[str]:

@@ -8,6 +8,7 @@ from itertools import islice
 from codeplane.index.fulltext import Field, FullText, Term, parts, path_names
 from codeplane.index.path_kinds import is_test
 from codeplane.query.search.file_kinds import Kind, files_under_test, kind_of, kinds_asked_for, names_asked_for
+from codeplane.query.search.past_changes import PastChanges
 from codeplane.query.search.question import Question, parse_question, variants
 
 # A long report has more words than are needed to find its files.
@@ -23,6 +24,8 @@ _SATURATED = 2.2
 _TELLING = 10
 # Of 209 issues of their own repositories, small and large, three have less than this in their best file.
 LEAST_FIT, _FEW_WORDS = 0.3, 5
+# What earlier changes say counts in full for a question of so many telling words: of a short one they share less.
+_REPORT = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,7 @@ class Weights:
     mentioned: float = 4.5
     tested: float = 0.15
     folder: float = 0.2
+    history: float = 0.4
     tests: float = 0.5
     declarations: float = 0.5
     prose: float = 0.5
@@ -55,10 +59,11 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """A file with its score."""
+    """A file with its score, and what of it is by words."""
 
     path: str
     score: float
+    by_words: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +108,14 @@ def rank(
     keep: Callable[[str], bool] | None = None,
     language: str | None = None,
     tests: bool | None = None,
+    changes: PastChanges | None = None,
     weights: Weights = WEIGHTS,
 ) -> list[Ranked]:
     """Rank files for a question; `tests` True counts tests as source, False leaves them out."""
     evidence = weigh(full_text, parse_question(question), weights)
-    return rank_by(full_text, evidence, limit=limit, keep=keep, language=language, tests=tests, weights=weights)
+    return rank_by(
+        full_text, evidence, limit=limit, keep=keep, language=language, tests=tests, changes=changes, weights=weights
+    )
 
 
 def rank_by(
@@ -118,6 +126,7 @@ def rank_by(
     keep: Callable[[str], bool] | None = None,
     language: str | None = None,
     tests: bool | None = None,
+    changes: PastChanges | None = None,
     weights: Weights = WEIGHTS,
     pool: int = 0,
 ) -> list[Ranked]:
@@ -133,6 +142,7 @@ def rank_by(
         "source": 1.0,
     }
     standing |= dict.fromkeys(evidence.kinds, 1.0)
+    history = changes.files_like(evidence.words, evidence.title) if changes is not None else {}
     pool = pool or max(_POOL, 4 * limit)
     while True:
         hits = full_text.score_paths(evidence.terms, limit=pool, language=language)
@@ -147,6 +157,9 @@ def rank_by(
             candidates = sorted([(-score * _kind_factor(path, standing, evidence.names), path) for score, path in hits])
         else:
             candidates = sorted([(-score * standing[kind_of(path)], path) for score, path in hits])
+        by_words = {path: -score for score, path in candidates} if history else {}
+        if raised := _raise_by_history(by_words, history, evidence, standing, weights):
+            candidates = sorted([(score - raised.get(path, 0.0), path) for score, path in candidates])
         # Best first, so that those who come too late to be shown need not be looked at.
         kept = (
             candidate
@@ -157,7 +170,26 @@ def rank_by(
         if len(chosen) >= limit or is_all:
             break
         pool *= 8
-    return [Ranked(path=path, score=-score) for score, path in chosen]
+    return [Ranked(path=path, score=-score, by_words=by_words.get(path, -score)) for score, path in chosen]
+
+
+def _raise_by_history(
+    scores: Mapping[str, float],
+    history: Mapping[str, float],
+    evidence: Evidence,
+    standing: Mapping[Kind, float],
+    weights: Weights,
+) -> dict[str, float]:
+    """What files gain that changed in commits like the question: at most a share of the best score."""
+    values = {
+        path: value * _kind_factor(path, standing, evidence.names) for path, value in history.items() if path in scores
+    }
+    most = max(values.values(), default=0.0)
+    if not most:
+        return {}
+    share = weights.history * min(1.0, evidence.telling / _REPORT)
+    gain = share * max(scores.values()) / most
+    return {path: gain * value for path, value in values.items()}
 
 
 def _order_equals(candidates: Sequence[tuple[float, str]]) -> Iterator[tuple[float, str]]:

@@ -28,6 +28,7 @@ from codeplane.query.search.exact_search import Line, Page, scan
 from codeplane.query.search.hit import Hit, SearchResult, line_hit
 from codeplane.query.search.matches import MatchList
 from codeplane.query.search.name_table import NameTable
+from codeplane.query.search.past_changes import LATE, NO_CHANGES, PastChanges, PastChangesReader
 from codeplane.query.search.pattern import Pattern
 from codeplane.query.search.ranked_search import search_hybrid, search_ranked
 from codeplane.query.search.references import find_references
@@ -64,10 +65,11 @@ _SHORT_FILES, _SHORT_BYTES = 2000, 8 * 1024 * 1024
 class SearchOperations:
     """Search over the published state of the repository."""
 
-    def __init__(self, *, root: Path, knowledge: Knowledge, cursors: Cursors) -> None:
+    def __init__(self, *, root: Path, knowledge: Knowledge, cursors: Cursors, history: PastChangesReader) -> None:
         self._root = root
         self._knowledge = knowledge
         self._cursors = cursors
+        self._history = history
         self._short = ShortWork(root)
         self._snapshots = BoundedCache[int, Snapshot](_KEPT_SNAPSHOTS)
         self._names: NameTable | None = None
@@ -249,6 +251,8 @@ class SearchOperations:
         behind = held[1] if held is not None else await self._knowledge.wait_for_facts(snapshot)
         if held is None and asked.mode == "semantic":
             await self._knowledge.wait_for_vectors()
+        has_history = held is None and asked.mode in _OF_WORDS
+        changes = await self._history.up_to(snapshot.commit) if has_history else NO_CHANGES
         limit, context = _page_size(asked), asked.request.context
 
         def look() -> _Look:
@@ -259,9 +263,10 @@ class SearchOperations:
                 and not self._is_full_text_current(snapshot)
             )
             with span("index.query", mode=asked.mode, epoch=snapshot.epoch) as querying:
-                matches = held[0] if held is not None else self._by_mode(snapshot, asked)
+                matches = held[0] if held is not None else self._by_mode(snapshot, asked, changes)
                 querying.note(found=len(matches.places))
-            matches = replace(matches, exact=False, partial=_NOT_FED) if late else matches
+            if late or not changes.is_known:
+                matches = replace(matches, exact=False, partial=_NOT_FED if late else LATE)
             places = matches.places[first : first + limit]
             hits = tuple(place.hit(snapshot, context) for place in places)
             paths = {place.path for place in places} | matches.missing
@@ -280,17 +285,18 @@ class SearchOperations:
             is_short = False
         return await self._short.run_if(is_short, look), behind
 
-    def _by_mode(self, snapshot: Snapshot, asked: "_Asked") -> MatchList:
+    def _by_mode(self, snapshot: Snapshot, asked: "_Asked", changes: PastChanges) -> MatchList:
         request, store = asked.request, self._knowledge.store
         if asked.mode == "definitions":
             return definitions(snapshot, store, request.query, keep=asked.keep, kinds=request.kinds)
         if asked.mode == "symbol":
             return symbols(snapshot, store, self._name_table(), request.query, keep=asked.keep, kinds=request.kinds)
         if asked.mode == "ranked":
-            return search_ranked(snapshot, self._knowledge.text, request.query, keep=asked.keep, tests=request.tests)
+            text = self._knowledge.text
+            return search_ranked(snapshot, text, changes, request.query, keep=asked.keep, tests=request.tests)
         if asked.mode == "hybrid":
             text, vectors = self._knowledge.text, self._knowledge.vectors
-            return search_hybrid(snapshot, text, vectors, request.query, keep=asked.keep, tests=request.tests)
+            return search_hybrid(snapshot, text, changes, vectors, request.query, keep=asked.keep, tests=request.tests)
         if asked.mode == "semantic":
             if self._knowledge.vectors is None:
                 raise InvalidArgument("semantic search is switched off", hint="set embeddings.model, or use mode=auto")
