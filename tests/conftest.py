@@ -7,7 +7,9 @@ import signal
 import sys
 import tempfile
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 from functools import wraps
+from importlib import import_module
 from inspect import iscoroutinefunction
 from pathlib import Path
 
@@ -52,15 +54,44 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if collection_path == browser and not asked else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the test that takes longest: at the end, everybody else would wait for it."""
+def pytest_collection(session: pytest.Session) -> None:
+    """Share the files out among processes that will all need them: who comes first to one rewrites its assertions.
+
+    Where none are cached, as in a fresh clone, each would do so for all, which takes longer than the rest of its start.
+    """
+    gc.disable()
+    worker = getattr(session.config, "workerinput", None)
+    tests = Path(__file__).parent
+    if worker is None or [Path(argument).resolve() for argument in session.config.args] != [tests]:
+        return
+    number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+    files = (path for path in tests.rglob("test_*.py") if path.parent.name != "browser")
+    for path in sorted(files)[number::count]:
+        module = path.relative_to(tests.parent).with_suffix("")
+        # What fails is reported when the file is collected.
+        with suppress(Exception):
+            import_module(".".join(module.parts))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave soak tests to those who ask for them: `make soak`, or `pytest -m soak`.
+
+    Begin with the test that takes longest: at the end, everybody else would wait for it.
+    """
     items.sort(key=lambda item: item.path.name != "test_browser.py")
+    if "soak" in str(config.option.markexpr):
+        return
+    unasked = [item for item in items if item.get_closest_marker("soak") is not None]
+    if unasked:
+        config.hook.pytest_deselected(items=unasked)
+        items[:] = [item for item in items if item.get_closest_marker("soak") is None]
 
 
 def pytest_collection_finish() -> None:
     """What was collected stays: the collector of cycles would look at all of it again and again."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
