@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measure import machine, table
-from bench.search import questions
+from bench.search import questions, quiet
 from bench.subjects.corpora import committed, generated, repository
 from bench.subjects.processes import cpu, memory
 from bench.subjects.served import serving
@@ -215,6 +215,8 @@ def main() -> None:
         answers = folder / "answers.json"
         with serving(root, "limits.max_mutations=1000000000", "sessions.max_open=1000") as served:
             served.wait(query="make_reader", mode="definitions")
+            # Vectors of a large tree are made after all else, and would count as the cost of calls.
+            quiet(served)
             ours = run(
                 served.port, served.process, calls, clients=options.clients, seconds=options.seconds, way=options.way
             )

@@ -218,6 +218,19 @@ def test_replaced_and_removed_files_are_counted_until_all_is_fed_anew(tmp_path: 
     full_text.close()
 
 
+@requirement("TXT-03")
+def test_a_file_that_is_replaced_again_and_again_counts_once(full_text: FullText) -> None:
+    full_text.add(Document(path=f"{number}.py", text=b"word") for number in range(3))
+    full_text.commit(1)
+    for epoch in range(2, 12):
+        full_text.add([Document(path="0.py", text=b"word %d" % epoch)])
+        full_text.add([Document(path="0.py", text=b"other %d" % epoch)])
+        full_text.commit(epoch)
+    full_text.remove(["0.py"])
+    full_text.commit(12)
+    assert full_text.replaced == 1
+
+
 def test_clearing_drops_what_was_added_since_the_last_commit(full_text: FullText) -> None:
     full_text.add(Document(path=f"{number}.py", text=b"word") for number in range(200))
     full_text.clear()

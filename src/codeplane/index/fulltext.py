@@ -115,7 +115,8 @@ class FullText:
                 folder.unlink()
             self._index = self._open()
         self._seen = _Seen(self._index)
-        self._replaced = self._committed().replaced
+        self._replaced_before = self._committed().replaced
+        self._replaced: set[str] = set()
 
     @property
     def epoch(self) -> int | None:
@@ -132,9 +133,10 @@ class FullText:
         """The number of files replaced or removed since everything was fed.
 
         They count in how rare a word is until Tantivy merges their segment, and the lengths of the others in it are
-        rounded then, so that scores differ from those of an index that is fed again.
+        rounded then, so that scores differ from those of an index that is fed again. A file that is written many
+        times counts once: its versions are in small segments, which are merged soon.
         """
-        return self._replaced
+        return self._replaced_before + len(self._replaced)
 
     def add(self, documents: Iterable[Document], *, fresh: bool = False) -> None:
         """Add or replace files; visible after the commit.
@@ -146,7 +148,7 @@ class FullText:
             for document in documents:
                 key = _key(document.path)
                 if not fresh:
-                    self._replaced += self.has(document.path)
+                    self._note_replaced(document.path)
                     writer.delete_documents_by_term("path", key)
                 writer.add_document(_entry(document, key))
 
@@ -155,7 +157,7 @@ class FullText:
         with self._lock:
             writer = self._open_writer()
             for path in paths:
-                self._replaced += self.has(path)
+                self._note_replaced(path)
                 writer.delete_documents_by_term("path", _key(path))
 
     def clear(self) -> None:
@@ -164,7 +166,7 @@ class FullText:
             # Tantivy spares what was added since the last commit: it is dropped with the writer.
             self.release()
             self._open_writer().delete_all_documents()
-            self._replaced = 0
+            self._replaced_before, self._replaced = 0, set()
 
     def commit(self, epoch: int) -> None:
         """Commit everything together with its epoch."""
@@ -173,7 +175,7 @@ class FullText:
             writer.delete_documents_by_term("path", _MARK)
             mark = tantivy.Document(path=_MARK)
             mark.add_unsigned(_EPOCH, epoch)
-            mark.add_unsigned(_REPLACED, self._replaced)
+            mark.add_unsigned(_REPLACED, self.replaced)
             writer.add_document(mark)
             writer.commit()
             self._reload()
@@ -234,13 +236,17 @@ class FullText:
             writer, self._writer = self._writer, None
             if writer is not None:
                 writer.wait_merging_threads()
-                self._replaced = self._committed().replaced
+                self._replaced_before, self._replaced = self._committed().replaced, set()
 
     def close(self) -> None:
         """Close the writer; uncommitted documents are lost."""
         # What a full disk did to a thread of the writer is no reason not to end: all of this can be made again.
         with suppress(ValueError):
             self.release()
+
+    def _note_replaced(self, path: str) -> None:
+        if path not in self._replaced and self.has(path):
+            self._replaced.add(path)
 
     def _query(self, terms: Sequence[Term]) -> tantivy.Query:
         asked = [(tantivy.Occur.Should, self._term_query(term)) for term in terms if len(term.word) <= LONGEST_WORD]
