@@ -3,12 +3,14 @@
 import os
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from codeplane.index.snapshot import IndexedFile, Snapshot
 from tests.harness import make_repo
 from tests.index.recording_indexer import RecordingIndexer, texts
 from tests.interaction.requirements import requirement
@@ -20,6 +22,12 @@ def on_disk(root: Path) -> dict[str, bytes]:
         for path in root.rglob("*")
         if path.is_file() and ".git" not in path.relative_to(root).parts
     }
+
+
+def places(snapshot: Snapshot) -> tuple[int, tuple[IndexedFile, ...], list[IndexedFile | None]]:
+    """What is derived of where the texts of a snapshot lie."""
+    at = [snapshot.at(position) for position in range(len(snapshot.content))]
+    return snapshot.live_bytes, snapshot.recent, at
 
 
 def test_first_start_holds_every_text(tmp_path: Path) -> None:
@@ -65,6 +73,23 @@ def test_a_look_that_finds_nothing_new_keeps_what_was_found_out(tmp_path: Path) 
     assert after.files is before.files and after.texts is before.texts
     (root / "a.py").write_text("three")
     assert texts(indexer.reconcile()) == {"a.py": b"three", "b/c.py": b"two"}
+
+
+def test_where_texts_lie_follows_touched_and_changed_files(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one", "b.py": "two", "c.py": "three"})
+    indexer = RecordingIndexer(root, tmp_path / "home")
+    indexer.start()
+    for name, text in (("b.py", "changed"), ("a.py", "changed, too"), ("b.py", "again"), ("d.py", "new")):
+        (root / name).write_text(text)
+        snapshot = indexer.reconcile()
+        assert places(snapshot) == places(replace(snapshot))
+    assert [known.path for known in snapshot.recent] == ["a.py", "b.py", "d.py"]
+    os.utime(root / "b.py", ns=(1, 1))
+    os.utime(root / "c.py", ns=(1, 1))
+    (root / "d.py").unlink()
+    snapshot = indexer.reconcile()
+    assert places(snapshot) == places(replace(snapshot))
+    assert [known.stamp.mtime_ns for known in (*snapshot.recent, snapshot.files["c.py"])][1:] == [1, 1]
 
 
 @requirement("REPO-02")
@@ -201,7 +226,9 @@ def test_any_sequence_of_updates_equals_a_rebuild(
             indexer = RecordingIndexer(root, folder / "home")
             indexer.start()
         else:
-            assert texts(indexer.reconcile()) == on_disk(root)
+            snapshot = indexer.reconcile()
+            assert texts(snapshot) == on_disk(root)
+            assert places(snapshot) == places(replace(snapshot)), "followed, and found from all files"
     followed = texts(indexer.reconcile())
     rebuilt = RecordingIndexer(root, folder / "fresh").start()
     assert followed == texts(rebuilt) == on_disk(root)

@@ -237,7 +237,7 @@ class DerivedIndex:
         given = self._uncommitted
         if given is None:
             return
-        is_anew = snapshot is not None and snapshot.epoch == given.epoch and is_worn(self.text, len(snapshot.texts))
+        is_anew = snapshot is not None and snapshot.epoch == given.epoch and is_worn(self.text, len(snapshot.files))
         if snapshot is not None and is_anew:
             self.text.clear()
             self.text.add((self._document(snapshot, known) for known in snapshot.texts), fresh=True)

@@ -266,8 +266,9 @@ class Indexer:
         if touched:
             self.store.touch(touched)
         if touched:
-            snapshot = replace(snapshot, files=files)
+            looked_at, snapshot = snapshot, replace(snapshot, files=files)
             snapshot.__dict__["state"] = state
+            snapshot.follow(looked_at, ())
         self._snapshot = snapshot.as_verified(
             commit=self._repo.head(),
             at_ns=now if listing is not None else snapshot.verified_at_ns,
@@ -292,7 +293,7 @@ class Indexer:
         changed: list[IndexedFile],
         changes: Changes,
     ) -> Snapshot:
-        if content.length > _DEAD_BYTES and _live_bytes(files) < content.length * _DEAD_SHARE:
+        if content.length > _DEAD_BYTES and snapshot.live_bytes < content.length * _DEAD_SHARE:
             return self._compact(snapshot, content, files, listing, changes)
         # Not synced: what a crash of the machine takes is found at the next start, where all content is checked.
         content.flush()
@@ -371,6 +372,8 @@ class Indexer:
         self._log.add(epoch.epoch_id, changes.paths if changes.state is not None else None)
         # Here, off the event loop, and from what changed alone where that is known.
         taken.__dict__["state"] = changes.state if changes.state is not None else taken.state
+        if previous is not None and previous.content_file == content.path:
+            taken.follow(previous, changes.paths)
         self._snapshot = taken
         self._published(taken, changes)
         return taken
@@ -391,10 +394,6 @@ class Indexer:
 
     def _content_path(self, generation: int) -> Path:
         return self._home / "content" / f"{generation:06d}.bin"
-
-
-def _live_bytes(files: dict[str, IndexedFile]) -> int:
-    return sum(known.length for known in files.values())
 
 
 def _sort_files(files: dict[str, IndexedFile]) -> dict[str, IndexedFile]:

@@ -2,10 +2,13 @@
 
 import mmap
 import os
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
+from itertools import compress
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +18,7 @@ from codeplane.index.change_log import ChangeLog
 from codeplane.index.content import ContentMap
 from codeplane.index.files.file import Stamp
 
-_DERIVED = frozenset({"texts", "_by_offset", "state"})
+_DERIVED = frozenset({"texts", "live_bytes", "_sorted_places", "_appended_places", "recent", "state"})
 _STATE_BYTES = 16
 _STATES = 1 << (8 * _STATE_BYTES)
 
@@ -76,11 +79,37 @@ class Snapshot:
         return tuple(known for known in self.files.values() if known.skipped is None)
 
     @cached_property
-    def _by_offset(self) -> tuple[NDArray[np.int64], tuple[IndexedFile, ...]]:
-        texts = self.texts
-        offsets = np.fromiter([known.offset for known in texts], dtype=np.int64, count=len(texts))
-        order = np.argsort(offsets, kind="stable")
-        return offsets[order], tuple([texts[index] for index in order.tolist()])
+    def live_bytes(self) -> int:
+        """The bytes of all texts; the rest of the content is of versions that are gone."""
+        return sum(known.length for known in self.files.values())
+
+    @cached_property
+    def _sorted_places(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """Where texts of the sorted part begin, with their paths; some of them may be gone by now."""
+        return _by_offset(known for known in self.texts if known.offset < self.sorted_until)
+
+    @cached_property
+    def _appended_places(self) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """Where the texts behind the sorted part begin, with their paths."""
+        return _by_offset(known for known in self.texts if known.offset >= self.sorted_until)
+
+    def follow(self, before: "Snapshot", paths: Iterable[str]) -> None:
+        """Derive what is known of an earlier snapshot of the same content and of the paths that changed since."""
+        changed = set(paths)
+        gone = [before.files[path] for path in changed if path in before.files]
+        came = [self.files[path] for path in changed if path in self.files]
+        offsets, appended = before._appended_places
+        stays = [path not in changed for path in appended]
+        new_offsets, new = _by_offset(known for known in came if known.skipped is None)
+        self.__dict__.update(
+            live_bytes=before.live_bytes - sum(map(_length, gone)) + sum(map(_length, came)),
+            _sorted_places=before._sorted_places,
+            # What is read anew is appended behind all else.
+            _appended_places=(
+                np.concatenate([offsets[np.array(stays, np.bool_)], new_offsets]),
+                (*compress(appended, stays), *new),
+            ),
+        )
 
     def as_verified(
         self, *, commit: str | None, at_ns: int, left_out: Mapping[str, LeftOut], included: int
@@ -92,30 +121,31 @@ class Snapshot:
 
     def at(self, position: int) -> IndexedFile | None:
         """The file whose live text is at a position of the content, or None."""
-        offsets, files = self._by_offset
+        offsets, paths = self._sorted_places if position < self.sorted_until else self._appended_places
         index = int(np.searchsorted(offsets, position, side="right")) - 1
-        if index < 0:
+        known = self.files.get(paths[index]) if index >= 0 else None
+        if known is None or known.skipped is not None or known.offset != int(offsets[index]):
             return None
-        known = files[index]
         return known if position < known.offset + known.length else None
 
     def first_offset(self, path: str) -> int:
         """The offset in the sorted part of the first file at or after a path."""
-        wanted = os.fsencode(path)
-        for known in self.texts:
-            if known.offset < self.sorted_until and os.fsencode(known.path) >= wanted:
-                return known.offset
-        return self.sorted_until
+        offsets, paths = self._sorted_places
+        index = bisect_left(paths, os.fsencode(path), key=os.fsencode)
+        return int(offsets[index]) if index < len(paths) else self.sorted_until
 
     def next_offset(self, position: int) -> int:
-        """The offset of the next live text after a position."""
-        offsets, _ = self._by_offset
-        index = int(np.searchsorted(offsets, position, side="right"))
-        return int(offsets[index]) if index < len(offsets) else len(self.content)
+        """The offset of the next text after a position, which may be of a version that is gone."""
+        for offsets, _ in (self._sorted_places, self._appended_places):
+            index = int(np.searchsorted(offsets, position, side="right"))
+            if index < len(offsets):
+                return int(offsets[index])
+        return len(self.content)
 
-    def recent(self) -> Iterable[IndexedFile]:
+    @cached_property
+    def recent(self) -> tuple[IndexedFile, ...]:
         """Files appended after the sorted part, ordered by path."""
-        return (known for known in self.texts if known.offset >= self.sorted_until)
+        return tuple(self.files[path] for path in sorted(self._appended_places[1], key=os.fsencode))
 
     def text(self, known: IndexedFile, *, most: int | None = None) -> bytes:
         """A file's bytes, or the first `most`; IndexNotReady if the content was truncated."""
@@ -131,6 +161,15 @@ class Snapshot:
             if known.skipped is not None:
                 counts[known.skipped] = counts.get(known.skipped, 0) + 1
         return counts
+
+
+def _by_offset(files: Iterable[IndexedFile]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    ordered = sorted(files, key=attrgetter("offset"))
+    return np.fromiter([known.offset for known in ordered], np.int64), tuple(known.path for known in ordered)
+
+
+def _length(known: IndexedFile) -> int:
+    return known.length
 
 
 def _state_of(known: IndexedFile) -> int:

@@ -54,7 +54,6 @@ def scan(
     files: set[str] = set()
     seen = 0
     stop_counting: float | None = None
-    written = _has_appended(snapshot)
     for line in _lines(snapshot, pattern, keep, after[0] if after else None):
         if skip is not None and line.order <= skip:
             continue
@@ -64,7 +63,7 @@ def scan(
             lines.append(line)
         elif stop_counting is None:
             stop_counting = min(time.monotonic() + count_for_sec, deadline)
-            if not written:
+            if not snapshot.recent:
                 more, complete = _count(snapshot, pattern, keep, line.end + 1, files, stop_counting)
                 return Page(lines=tuple(lines), seen=seen + more, files=len(files), complete=complete)
         if time.monotonic() > (stop_counting or deadline):
@@ -104,18 +103,13 @@ def _count(
     return seen, True
 
 
-def _has_appended(snapshot: Snapshot) -> bool:
-    """Whether a file was appended after the sorted part."""
-    return snapshot.next_offset(snapshot.sorted_until - 1) < len(snapshot.content)
-
-
 def _lines(
     snapshot: Snapshot, pattern: Pattern, keep: Callable[[str], bool] | None, first: str | None
 ) -> Iterator[Line]:
     """Matching lines in order: the sorted part in one sweep, appended files one by one."""
     recent = [
         known
-        for known in (snapshot.recent() if _has_appended(snapshot) else ())
+        for known in snapshot.recent
         if (keep is None or keep(known.path)) and (first is None or os.fsencode(known.path) >= os.fsencode(first))
     ]
     late = (line for known in recent for line in _in_file(snapshot, pattern, known))
