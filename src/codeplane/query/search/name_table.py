@@ -4,8 +4,19 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from heapq import nsmallest
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
 
 _LONGEST_INITIALS = 8
+# Of so many lines each is looked at by itself; more are found sooner in the text of all of them.
+_FEW = 2000
+# The bit of each letter and digit; no other character has one.
+_OTHER = 127
+_BITS = np.zeros(_OTHER + 1, np.uint64)
+for _number, _letter in enumerate("abcdefghijklmnopqrstuvwxyz0123456789"):
+    _BITS[ord(_letter)] = np.uint64(1 << _number)
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+")
 
 
@@ -15,7 +26,8 @@ class NameTable:
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
         self._lowered = _Lines([name.lower() for name in names])
-        self._flat = _Lines([name.replace("_", "") for name in self._lowered.lines])
+        flat = [name.replace("_", "") for name in self._lowered.lines]
+        self._flat = _Lines(flat, letters=self._lowered.letters)
 
     def find_similar(self, wanted: str, *, most: int) -> tuple[list[tuple[float, str]], bool]:
         """Names that equal, start with, contain or are abbreviated by `wanted`, best first with scores; and if all."""
@@ -55,37 +67,50 @@ class NameTable:
 
 
 class _Lines:
-    """Lines joined into one text."""
+    """Lines joined into one text, with the letters and digits that are in each."""
 
-    def __init__(self, lines: Sequence[str]) -> None:
+    def __init__(self, lines: Sequence[str], *, letters: NDArray[np.uint64] | None = None) -> None:
         self.lines = lines
         self._text = "\n".join([*lines, ""])
-        self._starts: list[int] = []
-        at = 0
-        for line in lines:
-            self._starts.append(at)
-            at += len(line) + 1
+        self._starts = list(accumulate([len(line) + 1 for line in lines], initial=0))
+        self.letters = letters if letters is not None else _letters_of(self._text, self._starts[:-1])
 
     def find_containing(self, part: str) -> Iterator[int]:
         """The lines with a substring."""
-        at = -1 if "\n" in part else self._text.find(part)
+        if "\n" in part:
+            return iter(())
+        few = self._with_letters(part, 0, len(self.lines))
+        lines = self.lines
+        return (index for index in few if part in lines[index]) if len(few) <= _FEW else self._sweep(part)
+
+    def _sweep(self, part: str) -> Iterator[int]:
+        at = self._text.find(part)
         while at >= 0:
             index = bisect_right(self._starts, at) - 1
-            if index + 1 >= len(self._starts):
-                yield index
-                return
             yield index
             at = self._text.find(part, self._starts[index + 1])
 
     def find_abbreviated(self, letters: str, low: int, high: int) -> Iterator[int]:
         """Lines in a range that start with the first letter and contain the others in order."""
-        if low >= high:
-            return
-        later = "".join(f"[^\n{re.escape(letter)}]*+{re.escape(letter)}" for letter in letters[1:])
-        pattern = re.compile(f"^_*+{re.escape(letters[0])}{later}", re.MULTILINE)
-        end = self._starts[high] if high < len(self._starts) else len(self._text)
-        for match in pattern.finditer(self._text, self._starts[low], end):
-            yield bisect_right(self._starts, match.start()) - 1
+        later = "".join(f"[^{re.escape(letter)}]*+{re.escape(letter)}" for letter in letters[1:])
+        match = re.compile(f"_*+{re.escape(letters[0])}{later}").match
+        return (index for index in self._with_letters(letters, low, high) if match(self.lines[index]))
+
+    def _with_letters(self, part: str, low: int, high: int) -> list[int]:
+        """The lines in a range that have all letters and digits of a text, in whichever order."""
+        wanted = np.bitwise_or.reduce(_BITS[np.minimum(_codes(part), _OTHER)], initial=np.uint64(0))
+        found: list[int] = np.flatnonzero(self.letters[low:high] & wanted == wanted).tolist()
+        return [low + index for index in found] if low else found
+
+
+def _letters_of(text: str, starts: Sequence[int]) -> NDArray[np.uint64]:
+    """A bit for each letter and digit of each line."""
+    bits = _BITS[np.minimum(_codes(text), _OTHER)]
+    return np.bitwise_or.reduceat(bits, starts) if starts else np.zeros(0, np.uint64)
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def _beginnings(wanted: str) -> list[str]:
