@@ -15,7 +15,8 @@ from codeplane.index.files.paths import canonical
 from codeplane.kernel.config import RefactorConfig
 from codeplane.kernel.errors import InvalidArgument, NotFound, NotRefactorable
 from codeplane.kernel.json import JsonValue
-from codeplane.query.explain.explain import entry, near_names
+from codeplane.query.explain.explain import entry
+from codeplane.query.near_names import near_names
 from codeplane.query.search.scope import scope
 from codeplane.query.search.symbols import Target, targets
 from codeplane.refactor.delete.planner import files_left_behind, plan_delete

@@ -264,6 +264,9 @@ def test_nothing_found_says_what_else_there_is(root: Path) -> None:
             assert answer == "no definition here has that name; as text it is in 2 lines: mode=literal", mode
         assert "in what was asked for" in await answer_text(ask, query="get_name", mode="definitions", paths=["docs"])
         assert not await answer_text(ask, query="get_name", mode="references")
+        for mode in ("definitions", "references"):
+            answer = await answer_text(ask, query="get_nane", mode=mode)
+            assert answer == "nothing here has that name; did you mean get_name, get_size?", mode
         assert not await answer_text(ask, query="nowhere_at_all", mode="definitions")
         assert "names src/app.py: read_files" in await answer_text(ask, query="src/app.py")
         assert "list_dir" in await answer_text(ask, query="./src/")

@@ -1,8 +1,6 @@
 """The `explain_symbol` operation: a symbol's definition, members, references and tests in one answer."""
 
 import asyncio
-import difflib
-import re
 import time
 from collections import Counter
 from contextlib import suppress
@@ -37,6 +35,7 @@ from codeplane.query.explain.explanation import (
 )
 from codeplane.query.explain.file_outline import outline_file
 from codeplane.query.knowledge import Knowledge
+from codeplane.query.near_names import near_names
 from codeplane.query.search.hit import line_at
 from codeplane.query.search.matches import Place
 from codeplane.query.search.scope import Keep, scope
@@ -63,7 +62,6 @@ _MAX_TESTS = 20
 _MAX_CHECKED = 2_000
 _FOR_SEC = 2.0
 _FOR_TESTS_SEC = 5.0
-_MAX_NEAR = 50_000
 
 
 class ExplainRequest(WorkspaceRequest):
@@ -200,25 +198,6 @@ def entry(target: Target) -> SymbolEntry:
         path=path_text(target.bound.file),
         line=symbol.line if symbol else 0,
     )
-
-
-def near_names(store: FactStore, symbol: str) -> tuple[str, ...]:
-    """Names similar to the last part of a query."""
-    wanted = re.split(r"::|[.#]", symbol.removesuffix("()"))[-1]
-    low = wanted.lower()
-    alike = [name for name in store.all_names() if abs(len(name) - len(wanted)) <= 4 or low in name.lower()]
-    by_case: dict[str, list[str]] = {}
-    for name in alike[:_MAX_NEAR]:
-        by_case.setdefault(name.lower(), []).append(name)
-    close = difflib.get_close_matches(low, by_case, n=5, cutoff=0.6)
-    # Spelled as it was meant first: `Client` for `Clinet`.
-    return tuple(
-        name
-        for near in close
-        for name in sorted(
-            by_case[near], key=lambda candidate: (candidate[:1].isupper() != wanted[:1].isupper(), candidate)
-        )
-    )[:5]
 
 
 def _not_found(symbol: str, look: _Look, partial: str | None) -> NotFound:

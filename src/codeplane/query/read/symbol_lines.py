@@ -11,8 +11,9 @@ from codeplane.index.files.paths import path_text
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound
 from codeplane.query.consistent_read import read_consistently
-from codeplane.query.explain.explain import entry, near_names, only_one
+from codeplane.query.explain.explain import entry, only_one
 from codeplane.query.knowledge import Knowledge
+from codeplane.query.near_names import near_names
 from codeplane.query.read.long_comments import long_comments
 from codeplane.query.search.symbols import Target, targets
 

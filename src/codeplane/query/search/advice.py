@@ -43,3 +43,8 @@ def on_undefined(lines: int, *, exact: bool, narrowed: bool) -> str:
     where = " in what was asked for" if narrowed else " here"
     many = plural(lines, "line", "" if exact else "+")
     return f"no definition{where} has that name; as text it is in {many}: mode=literal"
+
+
+def on_unknown(near: Sequence[str]) -> str | None:
+    """Advice if a name occurs nowhere, by the names that are spelled almost like it."""
+    return f"nothing here has that name; did you mean {', '.join(near)}?" if near else None

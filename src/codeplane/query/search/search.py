@@ -1,5 +1,6 @@
 """The `search` operation: lines, symbols and references, one mode each."""
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Iterable
@@ -23,7 +24,8 @@ from codeplane.kernel.page import Pagination
 from codeplane.kernel.plural import plural
 from codeplane.kernel.trace import span
 from codeplane.query.knowledge import Knowledge
-from codeplane.query.search.advice import on_kinds, on_mode, on_path, on_undefined
+from codeplane.query.near_names import near_names
+from codeplane.query.search.advice import on_kinds, on_mode, on_path, on_undefined, on_unknown
 from codeplane.query.search.exact_search import Line, Page, scan
 from codeplane.query.search.hit import Hit, SearchResult, line_hit
 from codeplane.query.search.matches import MatchList
@@ -148,6 +150,10 @@ class SearchOperations:
         if text.total:
             narrowed = asked.mode == "definitions" and (asked.keep is not None or bool(asked.request.kinds))
             call.warn(on_undefined(text.total, exact=text.exact, narrowed=narrowed))
+            return
+        near = await asyncio.to_thread(near_names, self._knowledge.store, asked.request.query)
+        if advice := on_unknown(near):
+            call.warn(advice)
 
     @operation("search.stream", risk=Risk.READ)
     async def stream(self, call: Call, request: StreamRequest) -> AsyncIterator[SearchResult]:
