@@ -24,8 +24,9 @@ _SATURATED = 2.2
 _TELLING = 10
 # Of 209 issues of their own repositories, small and large, three have less than this in their best file.
 LEAST_FIT, _FEW_WORDS = 0.3, 5
-# What earlier changes say counts in full for a question of so many telling words: of a short one they share less.
-_REPORT = 20
+# History counts from more than so many telling words on, and in full from so many: what a short question shares with
+# a message is chance.
+_SHORT, _REPORT = 5, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +143,9 @@ def rank_by(
         "source": 1.0,
     }
     standing |= dict.fromkeys(evidence.kinds, 1.0)
-    history = changes.files_like(evidence.words, evidence.title) if changes is not None else {}
+    history: Mapping[str, float] = {}
+    if changes is not None and evidence.telling > _SHORT:
+        history = changes.files_like(evidence.words, evidence.title)
     pool = pool or max(_POOL, 4 * limit)
     while True:
         hits = full_text.score_paths(evidence.terms, limit=pool, language=language)
@@ -187,7 +190,7 @@ def _raise_by_history(
     most = max(values.values(), default=0.0)
     if not most:
         return {}
-    share = weights.history * min(1.0, evidence.telling / _REPORT)
+    share = weights.history * min(1.0, (evidence.telling - _SHORT) / (_REPORT - _SHORT))
     gain = share * max(scores.values()) / most
     return {path: gain * value for path, value in values.items()}
 
