@@ -320,7 +320,8 @@ def run(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toolchain:
-    """How projects of a language are checked: which programs that takes, and what makes a compiler of them."""
+    """How projects of a language are checked: which programs that takes (`A|B`: either), and what makes a compiler of
+    them."""
 
     suffixes: tuple[str, ...]
     programs: tuple[str, ...]
@@ -343,9 +344,11 @@ def _rust(project: Project) -> Compiler:
 
 
 def _csharp(project: Project) -> Compiler:
-    built = Path(tempfile.gettempdir(), f"codeplane-mcs-{os.getpid()}.dll")
+    built = Path(tempfile.gettempdir(), f"codeplane-csharp-{os.getpid()}.dll")
     folders = [f"-recurse:{folder}/*.cs" for folder in project.sources or (".",)]
-    return CommandCompiler(project, ["mcs", "-target:library", f"-out:{built}", *project.flags, *folders], {})
+    # Roslyn where it can be had: Mono's compiler stops at C# 7.
+    compiler = "csc" if shutil.which("csc") else "mcs"
+    return CommandCompiler(project, [compiler, "-target:library", f"-out:{built}", *project.flags, *folders], {})
 
 
 def _java(project: Project) -> Compiler:
@@ -370,7 +373,7 @@ TOOLCHAINS: Mapping[str, Toolchain] = {
     "rust": Toolchain(suffixes=(".rs",), programs=("cargo", "rustc"), opened=_rust),
     "java": Toolchain(suffixes=(".java",), programs=("java", "javac"), opened=_java),
     "kotlin": Toolchain(suffixes=(".kt",), programs=("java", "kotlinc"), opened=_kotlin),
-    "csharp": Toolchain(suffixes=(".cs",), programs=("mcs",), opened=_csharp),
+    "csharp": Toolchain(suffixes=(".cs",), programs=("csc|mcs",), opened=_csharp),
     "c": Toolchain(suffixes=(".c", ".h"), programs=("gcc",), opened=lambda project: UnitCompiler(project, "gcc")),
     "cpp": Toolchain(
         suffixes=(".cc", ".cpp", ".cxx", ".h", ".hpp"),
@@ -386,7 +389,7 @@ def compiling(project: Project) -> Iterator[Compiler]:
     toolchain = TOOLCHAINS.get(project.language)
     if toolchain is None:
         raise SystemExit(f"no compiler is known for {project.language}: {', '.join(TOOLCHAINS)}")
-    missing = [program for program in toolchain.programs if shutil.which(program) is None]
+    missing = [names for names in toolchain.programs if not any(map(shutil.which, names.split("|")))]
     if missing:
         raise SystemExit(f"{project.language} needs {', '.join(missing)}")
     compiler = toolchain.opened(project)

@@ -66,14 +66,30 @@ def places_in_code(facts: Facts, offsets: list[int]) -> list[int]:
     return places[~inside].tolist() if inside.any() else offsets
 
 
-def with_attribute_paths(language: Language, text: bytes, offsets: list[int], in_code: list[int]) -> list[int]:
-    """Return the places in code with those in strings of attributes that are paths."""
-    keys = language.names.attribute_paths
-    if not keys or len(in_code) == len(offsets):
+def with_names_in_strings(
+    language: Language, facts: Facts, text: bytes, offsets: list[int], in_code: list[int], length: int
+) -> list[int]:
+    """Return the places in code with those in strings of attributes that are paths, and in strings that are formats."""
+    keys, formats = language.names.attribute_paths, language.names.format_strings
+    if not (keys or formats) or len(in_code) == len(offsets):
         return in_code
     pattern = _attribute_before(keys)
     code = frozenset(in_code)
-    return [at for at in offsets if at in code or pattern.search(text[max(0, at - _FAR) : at])]
+    return [
+        at
+        for at in offsets
+        if at in code
+        or (keys and pattern.search(text[max(0, at - _FAR) : at]))
+        or (formats and _is_in_format(facts, text, at, at + length))
+    ]
+
+
+def _is_in_format(facts: Facts, text: bytes, at: int, end: int) -> bool:
+    """Whether a place in a string is what a format string says with `{name}` or `{name:…}`."""
+    if text[at - 1 : at] != b"{" or text[at - 2 : at - 1] == b"{" or text[end : end + 1] not in (b"}", b":"):
+        return False
+    start, _ = facts.text_span(at)
+    return text[start : start + 1] in (b'"', b"r")
 
 
 @cache

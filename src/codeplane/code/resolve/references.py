@@ -22,7 +22,7 @@ from codeplane.code.resolve.occurrences import (
     places_in_code,
     symbol_places,
     text_places,
-    with_attribute_paths,
+    with_names_in_strings,
 )
 from codeplane.code.resolve.resolver import Resolver
 from codeplane.code.resolve.soft_keywords import names_alone
@@ -105,7 +105,7 @@ def references(
         text = world.text(path)
         offsets = name_places(world.language(facts).names, text, name)
         in_code = names_alone(world.language(facts), text, name, places_in_code(facts, offsets))
-        in_code = with_attribute_paths(world.language(facts), text, offsets, in_code)
+        in_code = with_names_in_strings(world.language(facts), facts, text, offsets, in_code, len(name.encode()))
         spoken = symbol_places(world.language(facts), facts, text, name) if not asked.local else frozenset()
         if asked.named_in_texts:
             spoken |= text_places(facts, text, name)

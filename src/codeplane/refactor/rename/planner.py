@@ -18,7 +18,6 @@ from codeplane.refactor.rename.dangers import dangers_of, unparsed_files
 from codeplane.refactor.rename.family import Family, family_of
 from codeplane.refactor.rename.file_name import file_moves
 from codeplane.refactor.rename.fixtures import fixture_edits, is_fixture_subject
-from codeplane.refactor.rename.format_strings import format_edits
 from codeplane.refactor.rename.keyword_arguments import keyword_edits
 from codeplane.refactor.rename.name_mangling import mangled_edits
 from codeplane.refactor.rename.new_name import check_name, is_mangled
@@ -150,8 +149,7 @@ def _edits(context: RenameContext, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
     if any(edit.tier in SURE for edit in named):
         bounds = tuple(dict.fromkeys([*bounds, *context.subject.branches]))
     found = [*reference_edits(context, bounds), *named, *string_edits(context, bounds), *mangled_edits(context)]
-    found += [*format_edits(context, bounds), *relative_edits(context)]
-    found += [*label_edits(context), *accessor_edits(context)]
+    found += [*relative_edits(context), *label_edits(context), *accessor_edits(context)]
     return _surest(downgrade_uncertain(context, edit) for edit in found)
 
 

@@ -73,6 +73,39 @@ CASES: dict[str, dict[str, str]] = {
         "macro_rules! tests { ($m:ident) => { mod $m { use super::*; fn go() { let go = 1; A.«go»(); go + 1; } } }; }\n"
         "tests!(a);\ntests!(b);\n",
     },
+    "a variant of an enum whose names are all brought into a block has fields of its own": {
+        "src/main.rs": "enum E { Full { limit: u8 }, No }\nstruct S { ‹limit›: u8 }\n"
+        "fn f(s: S, e: E) -> u8 { use E::*; match e { Full { limit } => limit, No => s.«limit» } }\n"
+        "fn g(limit: u8) -> E { use E::*; Full { limit } }\n",
+    },
+    "a method that a trait gives to a type by a macro of the same file": {
+        "src/main.rs": "trait Norm { fn norm(&self) -> u8; fn ‹twice›(&self) -> u8 { self.norm() } }\nstruct P;\n"
+        "macro_rules! imp { ($($t:ident)*) => { $(impl Norm for $t { fn norm(&self) -> u8 { 1 } })* }; }\n"
+        "imp! { P }\nimpl P { fn go(&self) -> u8 { self.«twice»() } }\n",
+    },
+    "a method that a trait gives to a type by a macro of another file": {
+        "src/main.rs": "#[macro_use]\nmod m;\nmod a;\n"
+        "trait Norm { fn norm(&self) -> u8; fn ‹twice›(&self) -> u8 { self.norm() } }\n",
+        "src/m.rs": "macro_rules! imp { ($($t:ident)*) => { "
+        "$(impl crate::Norm for $t { fn norm(&self) -> u8 { 1 } })* }; }\n",
+        "src/a.rs": "use crate::Norm;\nstruct P;\nimp! { P }\nimpl P { fn go(&self) -> u8 { self.«twice»() } }\n",
+    },
+    "a method that a trait gives to types from outside by a macro": {
+        "src/main.rs": "trait Norm { fn ‹norm›(&self) -> u8; }\n"
+        "macro_rules! imp { ($($t:ty),*) => { $(impl Norm for $t { fn «norm»(&self) -> u8 { 1 } })* }; }\n"
+        "imp! { u8, i32 }\nfn go(v: Vec<i32>) -> u8 { 5u8.«norm»() + v[0].«norm»() }\n",
+    },
+    "a method of a trait that a type may derive is asked about": {
+        "src/main.rs": "trait Norm { fn ‹norm›(&self) -> u8; }\n#[derive(Norm, Clone)]\nstruct P;\n"
+        "fn go(p: P) -> u8 { p.?norm?() }\n",
+    },
+    "names in the strings that standard macros format": {
+        "src/main.rs": 'mod a;\npub static ‹HI›: &str = "x";\n'
+        'fn f() { assert_eq!(1, 2, "{«HI»} {}", 1); println!(r"{«HI»:?}"); let s = "{HI}"; }\n'
+        'fn k() { log!("{?HI?}"); println!("{HI}", HI = 2); } // {HI}\n',
+        "src/a.rs": 'use crate::«HI»;\nmacro_rules! p { () => { println!("{?HI?}"); }; }\n'
+        'fn g(HI: u8) { print!("{HI}"); }\nfn h() { panic!("{«HI»}{{HI}}"); }\n',
+    },
     "everything of another crate inside a function may hide a name": {
         "src/main.rs": "fn ‹visit›(n: u8) { use std::fmt::*; ?visit?(n - 1); }\nfn f() { «visit»(1); }\n",
     },

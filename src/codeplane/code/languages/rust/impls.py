@@ -1,5 +1,6 @@
 """The members of Rust's types and traits: fields, variants, and what `impl` blocks in any file give them."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
@@ -23,6 +24,7 @@ from codeplane.code.model import Definition
 
 _TYPES = frozenset({"struct", "enum", "union", "trait"})
 _MAX_SUPER = 20
+_TOKENS = frozenset({"token_tree", "token_repetition"})
 LIST = "[]"
 """How slices and arrays are named among types from outside."""
 
@@ -69,6 +71,7 @@ class RustImpls:
         self._owners: dict[tuple[str, int], Owner] = {}
         self._blocks: dict[str, list[Owner]] = {}
         self._implementing: dict[Bound, list[Owner]] = {}
+        self._unseen: dict[Bound, bool] = {}
         self._members: dict[tuple[Bound, str], tuple[Member, ...]] = {}
 
     def find_members(self, name: str) -> tuple[Sequence[Member], bool]:
@@ -214,6 +217,27 @@ class RustImpls:
                 if path.endswith(".rs"):
                     held += [block for block in self.blocks(path) if block.trait == trait]
         return held
+
+    def is_implemented_unseen(self, trait: Bound) -> bool:
+        """Whether the tokens of a macro, or a derive, may implement a trait for types that are not known."""
+        held = self._unseen.get(trait)
+        if held is None:
+            held = self._unseen[trait] = any(
+                path.endswith(".rs") and self._writes_impl(path, trait.name)
+                for path in self._view.files_with(trait.name)
+            )
+        return held
+
+    def _writes_impl(self, path: str, name: str) -> bool:
+        """Whether a file says `impl … Name for` among the tokens of a macro, or derives it."""
+        word = re.escape(name.encode())
+        pattern = rb"(?<![\w$])(%s)(?:\s*<[^;{}]*>)?\s+for\b|\bderive\([^)]*(?<![\w:])(%s)\b" % (word, word)
+        for match in re.finditer(pattern, self._view.text(path)):
+            at = match.start(1) if match[1] is not None else match.start(2)
+            node = self._view.node(path, at, at + len(name.encode()))
+            if node is not None and node.parent is not None and node.parent.type in _TOKENS:
+                return True
+        return False
 
     def blocks(self, path: str) -> list[Owner]:
         """Return all `impl` blocks of a file."""

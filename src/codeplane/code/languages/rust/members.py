@@ -6,6 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from codeplane.code.entity import Bound, Entity, Meaning, Outside
 from codeplane.code.languages.member_resolver import CodeView, MemberResolver, Relatives
 from codeplane.code.languages.rust.expansions import Expansions
+from codeplane.code.languages.rust.format_strings import (
+    FORMATTING,
+    is_argument_name,
+    macro_given,
+    names_argument,
+)
 from codeplane.code.languages.rust.impls import Member, RustImpls, unique
 from codeplane.code.languages.rust.member_types import outside_names
 from codeplane.code.languages.rust.modules import RustModules
@@ -61,6 +67,8 @@ class RustMembers(MemberResolver):
         node = self._view.node(path, offset, offset + len(name.encode()))
         above = node.parent if node is not None else None
         if node is not None and node.type in ("string_content", "string_literal"):
+            if self._view.text(path)[offset - 1 : offset] == b"{":
+                return self._of_format(path, node, offset, name)
             return self._of_attribute(path, offset, name)
         if node is None or above is None or node.type not in _NAMES or node.start_byte != offset:
             return None
@@ -81,6 +89,8 @@ class RustMembers(MemberResolver):
             return _meaning_of(self._names.first(path, offset, name, "macro"))
         if above.type in _SCOPED and field(above, "name") == node:
             return self._of_path(path, above, name)
+        if above.type == "assignment_expression" and is_argument_name(self._view.text(path), node):
+            return _ELSEWHERE
         if above.type == "shorthand_field_initializer":
             return self._of_shorthand(path, node, above, name)
         return _meaning_of(self._names.first(path, offset, name, _space(node, above)))
@@ -171,6 +181,19 @@ class RustMembers(MemberResolver):
         if not things:
             return _ELSEWHERE
         return Meaning(entities=_entities(things), certain=len(things) == 1, how="member")
+
+    def _of_format(self, path: str, node: Node, offset: int, name: str) -> Meaning:
+        """Return what `{name}` in a string among a macro's arguments means: a variable, if the macro formats it."""
+        literal = node if node.type == "string_literal" else node.parent
+        macro = macro_given(self._view.text(path), literal) if literal is not None else None
+        if literal is None or macro is None or names_argument(literal, name):
+            return _ELSEWHERE
+        found = self._names.first(path, offset, name, "value")
+        if not found.things:
+            return _UNKNOWN if found.doubt else _ELSEWHERE
+        certain = len(found.things) == 1 and macro in FORMATTING
+        how = "name" if certain else "member"
+        return Meaning(entities=_entities(found.things), certain=certain, how=how, own=found.own)
 
     def _of_use(self, path: str, use: Node, node: Node) -> Meaning:
         argument = field(use, "argument")
@@ -263,7 +286,7 @@ class RustMembers(MemberResolver):
         """Return what the name of a field in a literal or pattern of a written type means."""
         parts = written_path(written) if written is not None else None
         of = self._types.read_type(path, written)
-        if written is not None and parts is not None and len(parts) > 1:
+        if written is not None and parts is not None:
             things = self._types.things(path, written, "") or ()
             item = self._impls.item(things[0]) if len(things) == 1 and isinstance(things[0], Bound) else None
             if item is not None and item.type == "enum_variant":
@@ -342,12 +365,14 @@ class RustMembers(MemberResolver):
         return Meaning(entities=_bounds(unsure), certain=False, how="member") if unsure else _ELSEWHERE
 
     def _is_for_others(self, trait: Bound) -> bool:
-        """Whether a trait is implemented for types from outside."""
-        return any(not isinstance(owner.of, Bound) for owner in self._impls.impls_of(trait))
+        """Whether a trait is implemented for types from outside, or may be."""
+        outside = any(not isinstance(owner.of, Bound) for owner in self._impls.impls_of(trait))
+        return outside or self._impls.is_implemented_unseen(trait)
 
     def _may_have(self, trait: Bound) -> bool:
         """Whether a trait may be implemented by what is not seen: for all types, or by a macro."""
-        return any(owner.blanket or owner.of is None for owner in self._impls.impls_of(trait))
+        unseen = any(owner.blanket or owner.of is None for owner in self._impls.impls_of(trait))
+        return unseen or self._impls.is_implemented_unseen(trait)
 
     def _of_bound(self, path: str, of: Ty, name: str, fits: Callable[[Member], bool]) -> Meaning:
         """Return what a method of a type parameter means that none of its traits here has."""
