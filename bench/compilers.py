@@ -367,7 +367,13 @@ def _kotlin(project: Project) -> Compiler:
 
 
 _GO = {"GOPROXY": "off", "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local"}
-_RUST = {"CARGO_NET_OFFLINE": "true", "CARGO_TERM_COLOR": "never", "CARGO_INCREMENTAL": "1"}
+_RUST = {
+    "CARGO_NET_OFFLINE": "true",
+    "CARGO_TERM_COLOR": "never",
+    "CARGO_INCREMENTAL": "1",
+    # The new names are not written as a crate that denies warnings may want them.
+    "RUSTFLAGS": "--cap-lints=warn",
+}
 TOOLCHAINS: Mapping[str, Toolchain] = {
     "go": Toolchain(suffixes=(".go",), programs=("go",), opened=_go),
     "rust": Toolchain(suffixes=(".rs",), programs=("cargo", "rustc"), opened=_rust),

@@ -436,3 +436,27 @@ async def test_attributes_of_rust_are_deleted_with_what_they_belong_to(tmp_path:
     async with asking(root) as ask:
         assert result(await ask("refactor.delete", target="GONE", apply=True))["status"] == "applied"
     assert texts(root)["src/main.rs"] == kept
+
+
+@requirement("REF-41")
+async def test_what_only_a_format_string_names_is_not_deleted(tmp_path: Path) -> None:
+    files = {
+        "Cargo.toml": '[package]\nname = "zoo"\nversion = "0.1.0"\nedition = "2021"\n',
+        "src/main.rs": 'static HELLO: &str = "hi";\n\nfn main() {\n    println!("{HELLO}");\n}\n',
+    }
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        assert failed(await ask("refactor.delete", target="HELLO", apply=True)) == "STILL_USED"
+    assert texts(root) == files
+
+
+@requirement("REF-41")
+async def test_what_stands_on_one_line_above_is_no_attribute_of_what_is_deleted(tmp_path: Path) -> None:
+    kept = 'class Dog extends Animal {\n    @Override public String name() { return "dog"; }\n'
+    gone = "    // Not used.\n    @Deprecated\n    private int legs() { return 4; }\n"
+    root = made(
+        tmp_path, {"Dog.java": f"{kept}{gone}}}\n", "Animal.java": 'class Animal { String name() { return ""; } }\n'}
+    )
+    async with asking(root) as ask:
+        assert result(await ask("refactor.delete", target="Dog.java:5:17", apply=True))["status"] == "applied"
+    assert texts(root)["Dog.java"] == f"{kept}}}\n"

@@ -51,13 +51,15 @@ def unparsed_uses(world: World, store: FactStore, draft: Draft) -> Iterator[Dang
     if late and own is None:
         # It was parsed while the plan was made, which did not see its names.
         raise IndexNotReady(f"{path_text(late[0])} changed, and was read while this was planned")
-    for path in sorted({*store.problems(), *unread, *_grammars(world, draft)}):
+    grammars = set(_grammars(world, draft))
+    for path in sorted({*store.problems(), *unread, *grammars}):
         if own is not None and path != own:
             continue
         known = world.snapshot.files.get(path)
         if known is None or known.skipped is not None:
             continue
-        if world.facts(path) is not None:
+        # A file of another language that reads the same ending is none of its own.
+        if world.facts(path) is not None and path not in grammars:
             if own is None and path in unread and pattern.search(world.text(path)):
                 raise IndexNotReady(f"{path_text(path)} changed, and its names are not indexed yet")
             continue

@@ -95,3 +95,37 @@ async def test_a_macro_that_looks_like_the_name_of_a_function_is_asked_about(tmp
     async with asking(root) as ask:
         plan = result(await ask("refactor.rename", symbol=symbol, new_name="PLAIN", apply=True))
         assert plan["status"] != "applied" and texts(root)["time.cc"] == text
+
+
+@pytest.mark.parametrize("name", ["begin", "await_ready"])
+async def test_a_method_that_the_language_itself_calls_is_asked_about(tmp_path: Path, name: str) -> None:
+    text = (
+        f"struct Box {{\n  int* {name}();\n  int* end();\n}};\nint f(Box b) {{ for (int i : b) return i; return 0; }}\n"
+    )
+    root = made(tmp_path, {"box.cc": text})
+    async with asking(root) as ask:
+        plan = result(await ask("refactor.rename", symbol="box.cc:2:8", new_name="first", apply=True))
+        assert plan["status"] != "applied" and texts(root)["box.cc"] == text
+        assert failed(await ask("refactor.delete", target="box.cc:2:8", apply=True)) == "STILL_USED"
+
+
+async def test_files_of_definitions_that_headers_include_are_renamed_along(tmp_path: Path) -> None:
+    files = {
+        "box.h": 'class Box {\n  int size_;\n  int size();\n};\n#include "box.inl"\n',
+        "box.inl": "inline int Box::size() { return size_; }\n",
+    }
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        assert (
+            result(await ask("refactor.rename", symbol="box.h:2:7", new_name="count_", apply=True))["status"]
+            == "applied"
+        )
+    assert texts(root)["box.inl"] == "inline int Box::size() { return count_; }\n"
+
+
+async def test_a_name_in_a_file_that_is_not_read_is_asked_about(tmp_path: Path) -> None:
+    files = {"box.h": "int lit(int level);\n", "table.inc": "lit(3),\n"}
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        plan = result(await ask("refactor.rename", symbol="box.h:1:5", new_name="glow", apply=True))
+        assert plan["status"] != "applied" and texts(root) == files

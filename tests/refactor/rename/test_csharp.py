@@ -116,3 +116,18 @@ async def test_an_alias_in_a_namespace_is_read_by_what_is_known_there(tmp_path: 
         assert result(done)["status"] == "applied"
     after = texts(root)
     assert "internal T3 Third;" in after["Row.cs"] and "rows [1].Third" in after["Table.cs"]
+
+
+@requirement("REF-42")
+async def test_a_type_parameter_is_renamed_in_all_parts_of_its_type(tmp_path: Path) -> None:
+    files = {
+        "A.cs": "namespace S\n{\n    public partial class Box<TItem> { TItem first; }\n}\n",
+        "B.cs": "namespace S\n{\n    public partial class Box<TItem> where TItem : class { TItem second; }\n}\n",
+        "C.cs": "namespace S\n{\n    public class Box<TItem, TOther> { TItem third; }\n}\n",
+    }
+    root = made(tmp_path, files)
+    async with asking(root) as ask:
+        done = result(await ask("refactor.rename", symbol="A.cs:3:30", new_name="T", apply=True))
+        assert done["status"] == "applied", done
+    wanted = {path: text.replace("TItem", "T") if path != "C.cs" else text for path, text in files.items()}
+    assert texts(root) == wanted

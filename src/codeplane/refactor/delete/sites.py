@@ -1,5 +1,6 @@
 """The statements of a file that define a symbol, and how to remove them."""
 
+import re
 from dataclasses import dataclass
 
 from codeplane.code.entity import Bound
@@ -15,6 +16,8 @@ from codeplane.refactor.move.top_statements import InnerStatement, statement_aro
 _PARAM, _IMPORTED, _GLOBAL, _NONLOCAL = (
     REASONS.index(reason) for reason in ("PARAM", "IMPORT_ALIAS", "GLOBAL", "NONLOCAL")
 )
+# `@Name(arguments)` and `#[name]` on a line of their own.
+_ATTRIBUTE = re.compile(rb"@[\w.:]+(?:[ \t]*\(.*\))?|#!?\[.*\]")
 _COMPOUND = frozenset(
     {"for_statement", "while_statement", "with_statement", "if_statement", "try_statement", "match_statement",
      "import_statement", "import_from_statement", "delete_statement", "for_in_statement", "return_statement"}
@@ -107,7 +110,7 @@ def _site(
     comments = world.language(facts).comments
     # A line that begins with # is an attribute in Rust and PHP, and what the preprocessor reads in C and C#.
     marks = comments.lines if indented else (*comments.openings, b"*", b"@", b"#[")
-    begin, until = _lines(text, statement.start, statement.end, marks)
+    begin, until = _lines(facts, text, statement.start, statement.end, marks)
     if indented and statement.block == "block" and remove_statement(text, statement.start, statement.end, gone).new:
         return Site(
             start=statement.start,
@@ -121,17 +124,34 @@ def _site(
     return Site(start=statement.start, end=statement.end, span=Span(start=start, end=end), computes=computes)
 
 
-def _lines(text: bytes, start: int, end: int, marks: tuple[bytes, ...]) -> tuple[int, int]:
+def _lines(facts: Facts, text: bytes, start: int, end: int, marks: tuple[bytes, ...]) -> tuple[int, int]:
     """Return the whole lines with the comments above, which in a block are indented like the statement."""
-    begin, until = whole_lines(text, start, end, marks)
-    indent = text[line_start(text, start) : start]
-    while indent and begin > 0:
+    first, until = whole_lines(text, start, end, marks)
+    begin = line_start(text, start)
+    indent = text[begin:start]
+    while begin > 0:
         before = line_start(text, begin - 1)
         line = text[before:begin]
-        if not line.startswith(indent) or not line[len(indent) :].lstrip(b" ").startswith(marks):
+        inside = indent and line.startswith(indent) and line[len(indent) :].lstrip(b" ").startswith(marks)
+        if not (inside or before >= first) or not _has_no_code(facts, text, before, begin):
             break
         begin = before
     return begin, until
+
+
+def _has_no_code(facts: Facts, text: bytes, start: int, end: int) -> bool:
+    """Whether a line holds nothing but comments, or an attribute of what stands below it."""
+    if _ATTRIBUTE.fullmatch(text[start:end].strip()):
+        return True
+    at = start
+    while at < end:
+        if text[at : at + 1].isspace():
+            at += 1
+        elif facts.in_text(at):
+            at = max(at + 1, facts.text_span(at)[1])
+        else:
+            return False
+    return True
 
 
 def _refuse(bound: Bound, text: bytes, at: int, why: str, hint: str) -> None:

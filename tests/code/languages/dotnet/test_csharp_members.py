@@ -252,3 +252,14 @@ def test_the_name_of_a_class_means_the_class_where_its_constructors_are_inherite
         lines = [int(place.split(":")[1]) for place in found]
         assert [lines.count(line) for line in (2, 3, 5, 7, 8)] == [1, 1, 2, 1, 3]
         assert set(found.values()) == {"PROVEN"}
+
+
+def test_a_constant_is_reached_through_a_namespace_that_is_named_from_the_one_around(tmp_path: Path) -> None:
+    files = {
+        "Info.cs": "namespace S.Inner\n{\n    public class Info\n    {\n"
+        "        public enum Timing { Now, Later }\n    }\n}\n",
+        "Main.cs": "namespace S\n{\n    public class Main\n    {\n"
+        "        object One() { return Inner.Info.Timing.Later; }\n    }\n}\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert _lines(repo.uses("Info.cs:5:35"), "PROVEN", "STRONG") == {"Info.cs:5", "Main.cs:5"}

@@ -7,9 +7,12 @@ from codeplane.code.languages.language import Language, SourceRepair
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.reserved_words import words
 
-# What yacc and lex make C of.
-_GRAMMARS = ("y", "yy", "ypp", "yxx", "l", "ll", "lpp", "lxx", "lex")
-_REPAIR = SourceRepair(before_parsing=blank_macros, version=4)
+# What yacc and lex make C of, what is included under any name, and what other compilers read with headers of C.
+_UNREAD = (
+    *("y", "yy", "ypp", "yxx", "l", "ll", "lpp", "lxx", "lex"),
+    *("inc", "def", "cu", "cuh", "m", "mm", "cl", "in"),
+)
+_REPAIR = SourceRepair(before_parsing=blank_macros, version=5)
 # What stands at the beginning of a line in C++ alone.
 _CPP_LINE = (
     r"^[ \t]*(?:namespace\b[ \t\w:]*\{?|template[ \t]*<|(?:public|private|protected)[ \t]*:|"
@@ -23,7 +26,7 @@ C = Language(
     package="c",
     title="C",
     extensions=("c", "h"),
-    unread_extensions=_GRAMMARS,
+    unread_extensions=_UNREAD,
     query="c+c_family",
     variables_in=frozenset({"file"}),
     methods_in=frozenset({"class"}),
@@ -52,8 +55,11 @@ CPP = Language(
     name="cpp",
     package="c",
     title="C++",
-    extensions=("cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "tpp"),
-    unread_extensions=_GRAMMARS,
+    extensions=(
+        *("cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++"),
+        *("inl", "ipp", "tpp", "tcc", "txx", "ixx", "cppm"),
+    ),
+    unread_extensions=_UNREAD,
     aliases=("c++",),
     query="cpp+c_family",
     variables_in=frozenset({"file", "namespace"}),

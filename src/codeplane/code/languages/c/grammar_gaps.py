@@ -46,6 +46,10 @@ def _try(match: re.Match[bytes]) -> bytes:
     return b"try".ljust(len(match[0]))
 
 
+def _bare_decltype(match: re.Match[bytes]) -> bytes:
+    return match[1] + b" " * len(match[2]) + match[3] + b" "
+
+
 def _catch(match: re.Match[bytes]) -> bytes:
     handler = b"catch" if match[3] else b"catch(...)"
     return match[1] + handler.ljust(len(match[2])) + (match[3] or b"")
@@ -78,7 +82,8 @@ def _join_operands(match: re.Match[bytes]) -> bytes:
         elif char in b")]}":
             depth -= 1
         elif char == 0x3C:
-            angles += 1
+            # `<<` opens nothing.
+            angles += b"<<" not in match[0][at - 1 : at + 2]
         elif char == 0x3E and match[0][at - 1 : at] != b"-":
             angles = max(0, angles - 1)
         elif char == 0x2C and depth == 1 and not angles:
@@ -99,6 +104,7 @@ _TRY = re.compile(rb"\b(?:[A-Z][A-Z0-9]*_)+TRY\b(?=\s*\{)")
 _DEFINITION = re.compile(rb"(?m)^[ \t]*#[ \t]*define\b[^\n\\]*(?:\\\r?\n[^\n\\]*|\\[^\n])+")
 _COMMENT = re.compile(rb"/\*(?:[^*]|\*(?!/))*\*/")
 
+_ATTRIBUTES = rb"DEPRECATED|ATTRIBUTE|ATTR|VISIBILITY"
 _SIGN = rb"[-*&<>=!|^+/%]"
 _DIRECTIVE = rb"(?m)^[ \t]*#[ \t]*(?:el)?if\b(?:\\\r?\n|[^\n])*"
 
@@ -165,14 +171,17 @@ _GAPS: Sequence[tuple[bytes, re.Pattern[bytes], Rewriting]] = (
     ),
     # `made(typename Type::Inner(value))`
     (
-        rb"\(typename",
-        re.compile(rb"(\()(typename)(?=[ \t]+[\w:]+(?:<[^<>()\n]*>)?(?:::(?:template[ \t]+)?\w+(?:<[^<>()\n]*>)?)*\()"),
+        rb"\([ \t\r\n]*typename",
+        re.compile(
+            rb"(\([ \t\r\n]*)(typename)"
+            rb"(?=[ \t]+[\w:]+(?:<[^<>()\n]*>)?(?:::(?:template[ \t]+)?\w+(?:<[^<>()\n]*>)?)*\()"
+        ),
         _blank_second,
     ),
     # `const char* const = nullptr` of a parameter without a name.
     (
-        rb"[*&][ \t]*(?:const[ \t]*)?=[ \t]*(?:nullptr|NULL|0)[ \t]*[,)]",
-        re.compile(rb"(?<=[\w>])[ \t]*[*&][ \t]*(?:const[ \t]*)?=[ \t]*(?:nullptr|NULL|0)(?=[ \t]*[,)])"),
+        rb"[*&][ \t]*(?:const[ \t]*)?=[ \t]*(?:nullptr|NULL|0)[ \t]*[,)>]",
+        re.compile(rb"(?<=[\w>])[ \t]*[*&][ \t]*(?:const[ \t]*)?=[ \t]*(?:nullptr|NULL|0)(?=[ \t]*[,)>])"),
         _blank,
     ),
     # `new Type*[count]`
@@ -183,9 +192,31 @@ _GAPS: Sequence[tuple[bytes, re.Pattern[bytes], Rewriting]] = (
     (
         rb"\bdecltype\(",
         re.compile(
-            rb"(?<=\bdecltype)\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*,[^;{}]*?\)(?=[ \t\r\n]*[,;{>)]|\Z)"
+            rb"(?<=\bdecltype)\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*,(?:[^;{}]|\{\})*?\)"
+            rb"(?=[ \t\r\n]*[,;{>)]|\Z)"
         ),
         _join_operands,
+    ),
+    # `std::unique_ptr<Type, decltype(deleter)> name{…}`
+    (
+        rb",[ \t\r\n]*decltype\(\w+\)[ \t]*>",
+        re.compile(rb"(,[ \t\r\n]*)(decltype\((?=\w+\)[ \t]*>))(\w+)\)"),
+        _bare_decltype,
+    ),
+    # `LIB_DEPRECATED("why")` and `LIB_ATTRIBUTE_NAME` before a declaration.
+    (
+        rb"(?m:^)[ \t]*(?:[A-Z][A-Z0-9]*_)+(?:%s)" % _ATTRIBUTES,
+        re.compile(
+            rb"(?m)(^[ \t]*)((?:[A-Z][A-Z0-9]*_)+(?:%s)(?:_[A-Z0-9]+)*(?:%s|\b))(?=\s+(?://[^\n]*\n\s*)?[A-Za-z_~\[])"
+            % (_ATTRIBUTES, _PAIRED)
+        ),
+        _blank_second,
+    ),
+    # `Type* operator->() LIB_ATTRIBUTE_NAME {`
+    (
+        rb"\)[ \t]+(?:const[ \t]+)?[A-Z][A-Z0-9]*_[A-Z0-9_]+[ \t\r\n]*\{",
+        re.compile(rb"(\)[ \t]+(?:const[ \t]+)?)([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?=[ \t\r\n]*\{)"),
+        _blank_in_code,
     ),
     # `MAKE_NAME(unsigned long, name)` on a line of its own.
     (

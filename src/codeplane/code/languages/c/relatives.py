@@ -9,7 +9,15 @@ from codeplane.code.languages.c.declarations import Declarations
 from codeplane.code.languages.c.macro_conditions import is_used_undefined
 from codeplane.code.languages.c.members import Members
 from codeplane.code.languages.member_resolver import CodeView, Relatives
+from codeplane.code.languages.reserved_words import words
 from codeplane.code.model import Facts
+
+# What a loop over a range and a coroutine call without their names.
+_OF_RANGES = frozenset({"begin", "end"})
+_OF_COROUTINES = words(
+    """promise_type get_return_object initial_suspend final_suspend unhandled_exception return_void return_value
+    yield_value await_transform await_ready await_suspend await_resume"""
+)
 
 
 class CRelatives:
@@ -69,6 +77,10 @@ class CRelatives:
             if missing and kind in ("method", "function", "prototype") and self._may_override(body, member.name):
                 outside = missing
         members = tuple(entity for entity in everything if entity != member)
+        if facts.language != "c" and member.name in _OF_RANGES and kind != "field":
+            outside = outside or "loops over ranges"
+        elif facts.language != "c" and member.name in _OF_COROUTINES:
+            outside = outside or "coroutines"
         return Relatives(members=members, outside=outside)
 
     def _may_override(self, body: Body, name: str) -> bool:

@@ -149,9 +149,11 @@ class CSharpExpressions(CSharpGenerics):
             named = self.type_name(path, node)
             return Type(named[0]) if named else None
         of = self.of(path, node)
-        if of is None and node.type == "member_access_expression":
+        if node.type == "member_access_expression" and (of is None or isinstance(of.of, Outside)):
+            # A namespace that is named from the one around it reads like a type from outside.
             named = self.type_name(path, node)
-            return Type(named[0]) if named else None
+            if named and (of is None or isinstance(named[0], Bound)):
+                return Type(named[0])
         return of
 
     def type_name(self, path: str, node: Node) -> tuple[Entity, ...]:

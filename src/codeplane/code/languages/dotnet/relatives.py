@@ -25,6 +25,8 @@ class CSharpRelatives:
         """Return what is renamed with a member or type."""
         facts = self._view.facts(member.file)
         mine = [definition for _, definition in self._view.definitions(member)]
+        if facts is not None and not mine and (twins := self._parameter_twins(member)):
+            return Relatives(members=twins)
         if facts is None or not mine:
             return Relatives()
         if any(definition.kind in TYPES for definition in mine):
@@ -49,6 +51,19 @@ class CSharpRelatives:
             members=tuple(bound for bound in dict.fromkeys(bounds) if bound != member),
             outside=self._outside(family, member.name),
         )
+
+    def _parameter_twins(self, parameter: Bound) -> tuple[Bound, ...]:
+        """Return a type parameter in the other parts of its type, which all have to name it alike."""
+        facts = self._view.facts(parameter.file)
+        rows = facts.rows(parameter.scope, parameter.name) if facts is not None else ()
+        if facts is None or not any(
+            self._classes.is_parameter(parameter.file, facts.bind_at(row), parameter.name) for row in rows
+        ):
+            return ()
+        of = self._classes.of_scope(parameter.file, facts, parameter.scope)
+        bodies = self._classes.bodies(of) if of.name else ()
+        twins = (Bound(path, body, parameter.name) for path, there, body in bodies if there.rows(body, parameter.name))
+        return tuple(twin for twin in dict.fromkeys(twins) if twin != parameter)
 
     def _by_ending(self, name: str) -> str:
         """Return why a type cannot be renamed by its whole name alone: attributes are written without their ending."""
