@@ -287,11 +287,14 @@ class _Template:
 
 def _prepare() -> None:
     """Do once what every server and every `cpl` does first and with the same result."""
+    from starlette.routing import compile_path
     from typer import main as typer_main
 
+    from codeplane.code.facts.version import tables_version
     from codeplane.kernel.catalogue import definitions_on
     from codeplane.kernel.operation import OperationMark
     from codeplane.surfaces.cli.commands import app
+    from codeplane.surfaces.web.surface import PAGES
     from codeplane.vectors.static_vectors import load_wordllama
 
     typer_main.get_command = cache(typer_main.get_command)
@@ -300,6 +303,10 @@ def _prepare() -> None:
     for kind in {value for module in modules for value in vars(module).values() if isinstance(value, type)}:
         if any(OperationMark.MARK in vars(value) for value in vars(kind).values() if isinstance(value, FunctionType)):
             definitions_on(kind)
+    # Python keeps the expressions.
+    for _, path, _ in (route for page in PAGES for route in page.ROUTES):
+        compile_path(path)
+    tables_version()
     load_wordllama()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.harness import Server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Dialog, Page
 
 PATIENCE_MS = 180_000
 WIDTH, HEIGHT = 1280, 800
@@ -75,12 +75,18 @@ def signed_in_page(
 
 @contextmanager
 def watch_page(page: "Page", server: Server) -> "Iterator[Page]":
-    """A page for a while; whatever it complains of meanwhile, and whatever it asks of others, is a failure."""
+    """A page for a while; what it complains of meanwhile, what it asks of others, and dialogs are failures."""
     complaints: list[str] = []
     elsewhere: list[str] = []
+
+    def refuse(dialog: "Dialog") -> None:
+        complaints.append(f"a script ran: {dialog.message}")
+        dialog.dismiss()
+
     listeners: dict[str, Callable[..., None]] = {
         "console": lambda output: complaints.append(output.text) if output.type in ("error", "warning") else None,
         "pageerror": lambda error: complaints.append(str(error)),
+        "dialog": refuse,
         "request": lambda asked: elsewhere.append(asked.url) if not asked.url.startswith(server.url) else None,
     }
     for event, listener in listeners.items():

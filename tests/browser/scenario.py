@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ from typing import cast
 from codeplane.kernel.json import JsonObject
 from tests.browser.shop_files import FILES
 from tests.harness import Server, git, make_repo, start, until
+from tests.interpreter import bare_python
 from tests.surfaces.mcp.clients import connect_client
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -39,8 +39,8 @@ def repository(folder: Path, *, odd: bool = True) -> Path:
 
 
 def start_server(repo: Path) -> Server:
-    """A server that finds the test runner beside this interpreter."""
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    """A server that finds a test runner, also outside of tests."""
+    path = os.pathsep.join((str(bare_python()), os.environ.get("PATH", os.defpath)))
     return start(repo, environ={"PATH": path})
 
 

@@ -1,12 +1,13 @@
 """Pages that follow what happens: rows appear, decisions are counted, and a restart is survived."""
 
+import re
 import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.chromium import signed_in_page
+from tests.browser.chromium import PATIENCE_MS, signed_in_page
 from tests.browser.proposal import propose
 from tests.browser.relay import open_relay
 from tests.browser.scenario import FOUND, rows
@@ -33,6 +34,12 @@ def restarted(server: Server) -> Server | None:
         return start(server.repo, overrides=[f"server.port={server.port}"])
     except RuntimeError:
         return None
+
+
+_UNTIL_HTMX = """() => new Promise((done) => {
+    const look = () => window.htmx ? done() : setTimeout(look, 20);
+    look();
+})"""
 
 
 def followers(server: Server) -> int:
@@ -66,8 +73,9 @@ def test_a_page_is_followed_however_late_its_scripts_come(page: "Page", shop: Se
     waiting: list[Route] = []
     page.route("**/hx-sse.min.js*", lambda route: waiting.append(route))
     page.goto(f"{shop.url}/dashboard/activity?operation=git.log", wait_until="commit")
-    # A page whose parsing waits for a script is not drawn, so frames are nothing to wait for.
-    page.wait_for_function("window.htmx", polling=50)
+    # A page whose parsing waits for a script is not drawn, so frames are nothing to wait for; and the page's own rules
+    # forbid what Playwright would look with a second time.
+    page.evaluate(_UNTIL_HTMX)
     page.evaluate("new Promise((done) => setTimeout(done))")
     (route,) = waiting
     route.continue_()
@@ -156,11 +164,13 @@ def test_the_overview_shows_what_a_running_command_prints(page: "Page", shop: Se
 
 
 def test_approvals_are_followed_where_they_are_listed_and_looked_at(page: "Page", shop: Server) -> None:
+    from playwright.sync_api import expect
+
     page.goto(f"{shop.url}/dashboard/approvals")
     action = propose(shop, "echo listed at once")
     page.locator("#inbox", has_text="echo listed at once").wait_for()
     waiting = rows(shop, "approval.list", "items", {"status": "PENDING"})
-    page.wait_for_function(f"document.title.startsWith('({len(waiting)})')")
+    expect(page).to_have_title(re.compile(rf"^\({len(waiting)}\)"), timeout=PATIENCE_MS)
     page.goto(f"{shop.url}/dashboard/approvals/{action}")
     page.locator("textarea").fill("half a reason")
     shop.call("approval.reject", action_id=action, reason="decided elsewhere")

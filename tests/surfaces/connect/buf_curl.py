@@ -11,7 +11,7 @@ from typing import IO
 
 from codeplane.kernel.json import JsonObject
 from tests.harness import Server
-from tests.surfaces.connect.npm_clients import ROOT, buf, start_buf
+from tests.surfaces.connect.npm_clients import buf, built_protos, start_buf
 
 FORMS = ("connect", "grpcweb", "grpc")
 _READ = 65_536
@@ -49,7 +49,7 @@ class BufCurl:
     def _words(self, method: str, data: JsonObject, token: str | None) -> list[str]:
         header = ["--header", f"authorization: Bearer {token}"] if token else []
         answer = ["--protocol", self.form, *header, "--data", json.dumps(data)]
-        schema = ["--schema", str(self.schema or ROOT / "proto")]
+        schema = ["--schema", str(self.schema or built_protos())]
         if self.form == "grpc":
             place = f"http://127.0.0.1:{self.server.facts['grpc_port']}"
             # Reflection itself wants a token, also where the call is made without one.

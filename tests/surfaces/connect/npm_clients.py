@@ -3,10 +3,14 @@
 `python -m tests.surfaces.connect.npm_clients` checks the protos with buf, and says so where npm cannot bring it.
 """
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -32,7 +36,7 @@ def buf(*arguments: str, cwd: Path = ROOT, seconds: float = 60) -> "subprocess.C
 
 
 def start_buf(*arguments: str) -> "subprocess.Popen[str]":
-    """buf in a session of its own, for what is read while it runs; it starts a process that does not end with it."""
+    """buf in a session of its own, for what is read while it runs; a process that it starts does not end with it."""
     pipe = subprocess.PIPE
     return subprocess.Popen(
         _words(arguments), cwd=ROOT, env=_environment(), stdout=pipe, stderr=pipe, text=True, start_new_session=True
@@ -40,7 +44,10 @@ def start_buf(*arguments: str) -> "subprocess.Popen[str]":
 
 
 def _words(arguments: Sequence[str]) -> list[str]:
-    return [str(NODE), str(installed(HERE) / "@bufbuild" / "buf" / "bin" / "buf"), *arguments]
+    folder = installed(HERE) / "@bufbuild"
+    # The program itself, which is in a package for each platform; else what looks for it, in Node.
+    program = next((str(found) for found in folder.glob("buf-*/bin/buf")), None)
+    return [*((program,) if program else (str(NODE), str(folder / "buf" / "bin" / "buf"))), *arguments]
 
 
 def _environment() -> dict[str, str]:
@@ -56,6 +63,17 @@ def node(script: Path, *arguments: str, cwd: Path, seconds: float = 60) -> "subp
     copied = cwd / script.name
     copied.write_text(script.read_text())
     return subprocess.run([NODE, copied, *arguments], cwd=cwd, capture_output=True, text=True, timeout=seconds)
+
+
+@cache
+def built_protos() -> Path:
+    """Our protos, compiled once for all that read them."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    image = folder / "protos.binpb"
+    done = buf("build", "proto", "--output", str(image))
+    assert done.returncode == 0, done.stderr
+    return image
 
 
 def require_npm_clients() -> None:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from codeplane.kernel.json import JsonObject
 from tests.harness import until
 from tests.interaction.requirements import requirement
 from tests.trust.refusals.callers import BEFORE_THE_DOOR, SAMPLED, STREAMING, STREAMS, WHO
@@ -104,15 +105,20 @@ def _recorded(place: Place, position: int, rows: Iterable[Row]) -> Iterator[str]
     """What the log has that it should not, or lacks."""
     wanted = Counter(str(row.ask.ends) for row in rows if row.ask.who not in BEFORE_THE_DOOR)
 
+    found: list[JsonObject] = []
+
     def lacking() -> Counter[str]:
-        return wanted - statuses(place.events(position))
+        # What was read once is not read again: worlds wait for their windows side by side.
+        found.extend(place.events(int(str(found[-1]["position"])) if found else position))
+        return wanted - statuses(found)
 
     # A refusal is answered before it is on the disk, and many of nobody are counted there when their time is over.
     try:
         until(lambda: not lacking())
     except AssertionError:
         yield f"{place.world}: not in the log: {lacking()}"
-    for event in place.events(position):
+    lacking()
+    for event in found:
         payload = event["payload"]
         assert isinstance(payload, dict)
         if event["type"] == "action.rejected" and payload["reason"] == "expired":

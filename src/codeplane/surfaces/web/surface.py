@@ -45,7 +45,7 @@ from codeplane.surfaces.web.sign_ins import SESSION_SEC, SignIns
 from codeplane.surfaces.web.static_files import StaticFiles
 
 _FOLDER = Path(__file__).parent
-_PAGES = (
+PAGES = (
     overview,
     activity,
     approvals,
@@ -100,7 +100,7 @@ class WebSurface:
             Route("/dashboard/activity/live", self._page(self._live.calls), methods=["GET"]),
             Route("/dashboard/threads/{thread}/live", self._page(self._live.thread), methods=["GET"]),
         ]
-        for page in _PAGES:
+        for page in PAGES:
             routes += [Route(path, self._page(handler), methods=[method]) for method, path, handler in page.ROUTES]
         return [*routes, Route("/dashboard/{rest:path}", self._page(_no_page), methods=["GET"])]
 
