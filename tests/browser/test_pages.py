@@ -1,9 +1,9 @@
 """Every page in a real browser: nothing breaks, nobody is shut out, and a phone is wide enough."""
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EVERY = [*PAGES, *FOUND]
 # All rules; and those that the colours of a page decide, which are all that a scheme changes of it.
-_RULES = {
+_RULES: Mapping[Literal["light", "dark"], str] = {
     "light": "axe.run({resultTypes: ['violations']})",
     "dark": "axe.run({resultTypes: ['violations'], runOnly: ['color-contrast', 'link-in-text-block']})",
 }
