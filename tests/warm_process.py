@@ -124,15 +124,19 @@ class WarmProcess(_Forked):
         *,
         module: str | None = None,
         cwd: Path | None = None,
-        environ: Mapping[str, str] | None = None,
+        environ: Mapping[str, str | None] | None = None,
         stdin: int | None = None,
     ) -> None:
-        """`module` is run; without one, the first of the arguments. `stdin`: a file's number, or as in this process."""
+        """`module` is run; without one, the first of the arguments. `stdin`: a file's number, or as in this process.
+
+        `environ` is added to this process's variables; those that are None there are left out.
+        """
+        variables = {**os.environ, **(environ or {})}
         order = _Order(
             arguments=list(arguments),
             module=module,
             cwd=str(cwd or Path.cwd()),
-            environ={**os.environ, **(environ or {})},
+            environ={name: value for name, value in variables.items() if value is not None},
             session=False,
         )
         stdout, stderr = os.pipe(), os.pipe()

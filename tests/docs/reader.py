@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from codeplane.surfaces.cli.discovery import find_server
 from codeplane.surfaces.cli.owner_client import OwnerClient
 from tests.docs.markdown import Command
 from tests.docs.untold import ENDLESS, KEPT_RUNNING, OTHER_REPOSITORIES
-from tests.harness import git
+from tests.harness import CPL, git
+from tests.warm_process import WarmProcess, can_be_forked
 
 _SECONDS: Final = 60
 # What is named by chance: ids, hashes, pairing codes. A document shows those of the day it was written.
@@ -33,6 +35,8 @@ _VARIES: Final = re.compile(
     r"|\b\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?|\b\d+\.\d+(?= s\b)|(?<=127\.0\.0\.1:)\d+"
     r"|\bepoch \d+|(?<=\[)\d+ of \d+(?=;)|/home/me/\S*"
 )
+# What a shell reads otherwise than a program does.
+_SHELL: Final = re.compile(r"[|&;<>$`*?()\[\]{}~#!\\\n]")
 _ASSIGNED: Final = re.compile(r"^([A-Z]+)=(\S+)$")
 _ERROR: Final = re.compile(r"^error: .*\(([A-Z_]+)\)$", re.MULTILINE)
 _EXIT: Final = re.compile(r"\Aexit [1-9]\d*")
@@ -49,6 +53,9 @@ class Reader:
     printed: str = ""
     running: list[subprocess.Popen[str]] = field(default_factory=list)
     asked: int = 0
+    # Whether `cpl` is forked where nothing else is typed beside it: an interpreter of its own takes longer than most
+    # of what it does.
+    forks: bool = False
 
     def type(self, command: Command) -> str | None:
         """Run a command; gives what is wrong with what came of it, if anything."""
@@ -58,6 +65,17 @@ class Reader:
             return None
         if text in ENDLESS:
             return self._start(text)
+        code, output = self._run_forked(text) if self.forks and _is_cpl_alone(text) else self._run(text)
+        self.remember(command.shown, output)
+        return _judged(command, text, code, output)
+
+    def environment(self) -> dict[str, str]:
+        """The reader's own: no settings of this machine's, no browser that would open."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("CODEPLANE", "XDG_", "GIT_"))}
+        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+        return {**kept, "HOME": str(self.home), "PATH": path, "BROWSER": "true", **self.variables, **self._addresses()}
+
+    def _run(self, text: str) -> tuple[int, str]:
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", text],
             cwd=self.repo,
@@ -67,15 +85,18 @@ class Reader:
             text=True,
             timeout=_SECONDS,
         )
-        output = done.stdout + done.stderr
-        self.remember(command.shown, output)
-        return _judged(command, text, done.returncode, output)
+        return done.returncode, done.stdout + done.stderr
 
-    def environment(self) -> dict[str, str]:
-        """The reader's own: no settings of this machine's, no browser that would open."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("CODEPLANE", "XDG_", "GIT_"))}
-        path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
-        return {**kept, "HOME": str(self.home), "PATH": path, "BROWSER": "true", **self.variables, **self._addresses()}
+    def _run_forked(self, text: str) -> tuple[int, str]:
+        own = self.environment()
+        environ = {**dict.fromkeys(os.environ.keys() - own.keys()), **own}
+        command = [CPL, *shlex.split(text)[1:]]
+        with (
+            Path(os.devnull).open("rb") as nothing,
+            WarmProcess(command, cwd=self.repo, environ=environ, stdin=nothing.fileno()) as process,
+        ):
+            stdout, stderr = process.communicate(_SECONDS)
+        return process.wait(), (stdout + stderr).decode()
 
     def resolved(self, text: str) -> str:
         """A command with the names of today in place of those that are shown."""
@@ -169,6 +190,10 @@ class Reader:
 
     def _workspace(self) -> Workspace:
         return Workspace(root=self.repo.resolve())
+
+
+def _is_cpl_alone(text: str) -> bool:
+    return text.startswith("cpl ") and not _SHELL.search(text) and can_be_forked(None)
 
 
 def tidy(repo: Path, at: str) -> None:

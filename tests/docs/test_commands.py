@@ -63,7 +63,7 @@ def test_what_is_not_run_is_still_there() -> None:
 
 @pytest.mark.parametrize("name", [name for name in WITH_COMMANDS if name != "README.md"])
 def test_a_documents_commands(name: str, served: Server, home: Path) -> None:
-    reader = Reader(repo=served.repo, home=home)
+    reader = Reader(repo=served.repo, home=home, forks=True)
     begun = _laid_out(served.repo, name)
     wrong: list[str] = []
     for section, commands in groupby(DOCUMENTS[name].commands(), key=lambda command: command.section):
