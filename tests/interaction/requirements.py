@@ -834,6 +834,11 @@ REQUIREMENTS = (
         promise="hybrid and semantic search put copies of an earlier result after what is new (MMR)",
     ),
     Requirement(
+        id="RNK-12",
+        source="design §6",
+        promise="a question finds words in British and in American spelling",
+    ),
+    Requirement(
         id="RNK-11",
         source="design §6",
         promise="files that earlier commits like the question changed come before others with the same words",

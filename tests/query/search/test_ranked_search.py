@@ -206,3 +206,26 @@ def test_nothing_here_fits_is_an_answer(tmp_path: Path) -> None:
         assert result(await ask("search", query="kubelet address", mode="ranked"))["results"]
 
     with_plane(make_repo(tmp_path / "shop", files), body)
+
+
+@requirement("RNK-12")
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("where are colours decided?", "american.py"),
+        ("where are colors decided?", "american.py"),
+        ("how is the catalog normalized?", "british.py"),
+        ("who normalised the catalogue?", "british.py"),
+    ],
+)
+def test_british_and_american_spellings_find_each_other(tmp_path: Path, question: str, found: str) -> None:
+    files = {
+        "american.py": "def pick(color):\n    return color\n",
+        "british.py": "def normalise(catalogue):\n    return catalogue\n",
+        "other.py": "def decide(who):\n    return who\n",
+    }
+
+    async def body(ask: Ask) -> None:
+        assert found in paths(result(await ask("search", query=question, mode="ranked")))
+
+    with_plane(make_repo(tmp_path / "repo", files), body)

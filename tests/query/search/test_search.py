@@ -63,7 +63,7 @@ def test_every_answer_names_epoch_and_commit_and_nothing_found_is_said(root: Pat
         assert found["commit"] == git(root, "rev-parse", "HEAD").strip()
         assert found["epoch"] == 1
         assert found["total"] == 0 and found["total_is_exact"] is True
-        assert "nothing found" in str(envelope["text"])
+        assert "nothing found, ranked" in str(envelope["text"])
 
     with_plane(root, body)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from codeplane.index.fulltext import parts, path_names
 from codeplane.query.overview.graph import Graph
 from codeplane.query.search.question import Question, parse_question, variants
+from codeplane.query.search.spelling import other_spelling
 
 _MAX_WORD_NAMES = 60
 _MAX_WORD_FILES = 30
@@ -103,7 +104,8 @@ def _by_word(graph: Graph, words: Words, question: Question, files: dict[int, fl
     weights: dict[str, float] = {}
     for word in {*question.title, *question.prose, *question.code}:
         weights[word] = 1.0
-        for form in variants(word):
+        spelled = {word, other_spelling(word) or word}
+        for form in spelled.union(*map(variants, spelled)):
             weights.setdefault(form, 0.6)
     scores: dict[int, float] = {}
     paths: dict[int, float] = {}

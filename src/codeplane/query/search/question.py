@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from codeplane.index.fulltext import parts
@@ -79,6 +79,28 @@ class Question:
     """Mixed-case words in lower case, and their parts."""
     loose: frozenset[str]
     """Words that occur on their own."""
+
+    def words(self) -> set[str]:
+        """Every word, wherever it stands."""
+        return {*self.title, *self.prose, *self.code}
+
+    def respelled(self, spellings: Mapping[str, str]) -> "Question":
+        """The same question with other spellings of some words."""
+        if not spellings:
+            return self
+        return replace(
+            self,
+            title=frozenset(spellings.get(word, word) for word in self.title),
+            prose=_merged(self.prose, spellings),
+            code=_merged(self.code, spellings),
+        )
+
+
+def _merged(counts: Mapping[str, int], spellings: Mapping[str, str]) -> Counter[str]:
+    merged: Counter[str] = Counter()
+    for word, count in counts.items():
+        merged[spellings.get(word, word)] += count
+    return merged
 
 
 def parse_question(text: str) -> Question:

@@ -10,6 +10,7 @@ from codeplane.index.path_kinds import is_test
 from codeplane.query.search.file_kinds import Kind, files_under_test, kind_of, kinds_asked_for, names_asked_for
 from codeplane.query.search.past_changes import PastChanges
 from codeplane.query.search.question import Question, parse_question, variants
+from codeplane.query.search.spelling import other_spelling
 
 # A long report has more words than are needed to find its files.
 MAX_WORDS = 50
@@ -245,10 +246,11 @@ def weigh(
 ) -> Evidence:
     """Weigh a question's most telling words, its names and its mentions by this index."""
     total = full_text.count
+    question = _as_spelled_here(full_text, question)
     often = {
         word: min((question.prose.get(word, 0) + weights.code * question.code.get(word, 0)) ** 0.5, weights.most_often)
         + (weights.title if word in question.title else 0.0)
-        for word in {*question.title, *question.prose, *question.code}
+        for word in question.words()
     }
     rarity = _rarity(full_text.frequencies("content", often), total)
     split = _split_by_mistake(question, rarity)
@@ -306,6 +308,15 @@ def weigh(
         * sum(sorted((often[word] * rarity.get(word, unseen) for word in telling), reverse=True)[:_TELLING]),
         telling=len(telling),
     )
+
+
+def _as_spelled_here(full_text: FullText, question: Question) -> Question:
+    """The question with British or American words as most files of this index spell them."""
+    spellings = {word: other for word in question.words() if (other := other_spelling(word)) is not None}
+    families = {word: {word, *variants(word)} for word in {*spellings, *spellings.values()}}
+    files = full_text.frequencies("content", set().union(*families.values())) if families else {}
+    most = {word: max(files.get(form, 0) for form in family) for word, family in families.items()}
+    return question.respelled({word: other for word, other in spellings.items() if most[other] > most[word]})
 
 
 def _split_by_mistake(question: Question, rarity: Mapping[str, float]) -> set[str]:

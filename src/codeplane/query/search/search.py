@@ -139,7 +139,7 @@ class SearchOperations:
         for mode in fallback_modes(asked.mode, query):
             other = replace(asked, mode=mode)
             found = await (self._exact if mode == "literal" else self._list_page)(fresh, other)
-            if found.hits or (found.found is not None and found.found.nothing):
+            if found.hits or mode == "ranked":
                 if asked.mode == "regex" and found.hits:
                     call.warn(f"no line matches it as a regular expression; this is {on_mode(mode)}")
                 return other, found
