@@ -1,6 +1,7 @@
 """Outside agents that hang, flood, babble, exit or are cut off: the turn says why it ended, or goes on."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from tests.harness import make_repo, start, until
 from tests.interaction.requirements import requirement
+from tests.kernel.plane import OWNER
 from tests.trust.approvals.agent_calls import refused, result
-from tests.work.agents.agent_plane import FILES, NAME, AgentThread, agent_thread, scripted
+from tests.work.agents.agent_plane import FILES, NAME, AgentThread, agent_plane, agent_thread, scripted
 
 pytestmark = requirement("OAG-04")
 
@@ -158,6 +160,34 @@ async def test_cancelling_ends_its_processes_at_once_also_while_it_waits_for_a_p
             last = [event.type for event in await thread.events() if event.correlation.turn_id == turn_id][-1]
             assert last in ("turn.failed", "thread.action.rejected")
         assert (await thread.do(["say", "Back."]))["status"] == "COMPLETED"
+
+
+async def test_of_several_that_work_the_ones_that_are_killed_fail_and_the_others_go_on(tmp_path: Path) -> None:
+    repo, trees = make_repo(tmp_path / "shop", FILES), tmp_path / "trees"
+    steps: list[JsonValue] = [["write", "a.py", "a\n"], ["say", "I wait."], ["hang"]]
+    async with agent_plane(repo, trees, {NAME: scripted()}) as opened:
+        threads = []
+        for _ in range(3):
+            created = result(await opened.conveyor.call("thread.create", {"agent": NAME}, OWNER))
+            threads.append(AgentThread(opened, str(created["thread_id"]), repo=repo, trees=trees))
+        turns = [str((await thread.do(*steps, wait_sec=0))["turn_id"]) for thread in threads]  # type: ignore[arg-type]  # values of JSON
+        for thread in threads:
+            async for _ in opened.log.watch(streams={f"thread/{thread.thread_id}": 0}, heartbeat_sec=60):
+                if "assistant.text_delta" in [event.type for event in await thread.events()]:
+                    break
+        for thread in threads[:2]:
+            for number in _agents(thread.tree):
+                os.kill(int(number), signal.SIGKILL)
+        for thread, turn_id in zip(threads[:2], turns, strict=False):
+            await thread.reached(turn_id, "FAILED")
+            ended = result(await thread.ask("turn.show", turn_id=turn_id))
+            assert ended["code"] == "OUTSIDE_AGENT_FAILED", ended
+            assert (await thread.diff())["files"] == [{"path": "a.py", "change": "created"}]
+            assert (await thread.do(["read", "a.py"]))["status"] == "COMPLETED"
+        untouched = result(await threads[2].ask("turn.show", turn_id=turns[2]))
+        assert untouched["status"] == "RUNNING" and len(_agents(threads[2].tree)) > 0
+        await threads[2].ask("turn.cancel", turn_id=turns[2])
+        assert _agents(threads[2].tree) == [] and not (repo / "a.py").exists()
 
 
 async def test_a_newer_message_interrupts_it(tmp_path: Path) -> None:
