@@ -49,7 +49,12 @@ KNOWN: Mapping[str, KnownAgent] = {
         home=(".gemini/oauth_creds.json", ".gemini/google_accounts.json", ".gemini/settings.json"),
         key="GEMINI_API_KEY",
     ),
-    "goose": KnownAgent(program="goose", args=("acp",), home=(".config/goose/config.yaml",)),
+    "goose": KnownAgent(
+        program="goose",
+        args=("acp",),
+        package="@aaif/goose-acp",
+        home=(".config/goose/config.yaml",),
+    ),
     "opencode": KnownAgent(
         program="opencode",
         args=("acp",),
