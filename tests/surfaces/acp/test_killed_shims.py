@@ -100,10 +100,11 @@ async def test_it_ends_with_an_editor_that_is_killed(tmp_path: Path) -> None:
         asyncio.get_running_loop().add_reader(gone, ended.set)
         try:
             editor.process.send_signal(signal.SIGKILL)
-            await editor.process.wait()
             assert editor.process.stdin is not None
+            # The other end of it is the editor's, and goes with that.
             editor.process.stdin.close()
             await ended.wait()
+            await editor.process.wait()
         finally:
             asyncio.get_running_loop().remove_reader(gone)
             os.close(gone)
