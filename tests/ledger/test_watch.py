@@ -395,6 +395,10 @@ def test_what_is_held_of_recent_events_is_bounded() -> None:
     held = recent.after(last - recent_events.MAX_EVENTS)
     assert held is not None and len(held) == recent_events.MAX_EVENTS and held[-1].position == last
     assert recent.after(last - recent_events.MAX_EVENTS - 1) is None
+    assert recent.after_in(last - recent_events.MAX_EVENTS - 1, ["a"]) is None
+    assert recent.after_in(last - recent_events.MAX_EVENTS, ["a", "b"]) == (held, last)
+    assert recent.after_in(last - 2, ["b"]) == ([], last) and recent.after_in(last + 1, ["a"]) == ([], last + 1)
+    assert len(recent._by_stream["a"]) == recent_events.MAX_EVENTS
     assert len(recent._items) <= 3 * recent_events.MAX_EVENTS
     recent.add([committed(last + 1, recent_events.MAX_BYTES)])
     assert recent.after(last - 1) is None and [event.position for event in recent.after(last) or ()] == [last + 1]

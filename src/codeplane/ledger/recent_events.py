@@ -1,7 +1,9 @@
 """The last committed events in memory, for readers near the end of the log."""
 
 import threading
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from codeplane.kernel.event import Event
@@ -25,6 +27,8 @@ class RecentEvents:
         """`position` is the last one of the log: what came before it is not here."""
         self._lock = threading.Lock()
         self._items: list[Committed] = []
+        # The same by stream, for those who follow one of many.
+        self._by_stream: dict[str, deque[Event]] = {}
         self._start = 0
         self._size = 0
         self._last = position
@@ -33,11 +37,14 @@ class RecentEvents:
         """Add newly committed events; called by the writer, in the order of the log."""
         with self._lock:
             self._items += committed
-            self._size += sum(item.size for item in committed)
+            for event, size in committed:
+                self._size += size
+                if (events := self._by_stream.get(event.stream)) is None:
+                    events = self._by_stream[event.stream] = deque()
+                events.append(event)
             self._last = committed[-1].event.position
             while len(self._items) - self._start > MAX_EVENTS or self._size > MAX_BYTES:
-                self._size -= self._items[self._start].size
-                self._start += 1
+                self._drop_oldest()
             if self._start > MAX_EVENTS:
                 del self._items[: self._start]
                 self._start = 0
@@ -47,10 +54,41 @@ class RecentEvents:
         with self._lock:
             if position >= self._last:
                 return []
-            count = self._last - position
-            if count > len(self._items) - self._start:
+            if not self._holds(position):
                 return None
-            return [item.event for item in self._items[-count:]]
+            return [item.event for item in self._items[position - self._last :]]
+
+    def after_in(self, position: int, streams: Iterable[str]) -> tuple[list[Event], int] | None:
+        """The events of some streams after a position, and the last position of all; None when some are not held."""
+        with self._lock:
+            if not self._holds(position):
+                return None
+            found: list[Event] = []
+            for stream in streams:
+                newest = len(found)
+                for event in reversed(self._by_stream.get(stream, ())):
+                    if event.position <= position:
+                        break
+                    found.append(event)
+                found[newest:] = found[newest:][::-1]
+            found.sort(key=_position)
+            return found, max(position, self._last)
+
+    def _holds(self, position: int) -> bool:
+        """Whether every event after a position is held."""
+        return self._last - position <= len(self._items) - self._start
+
+    def _drop_oldest(self) -> None:
+        event, size = self._items[self._start]
+        self._start += 1
+        self._size -= size
+        events = self._by_stream[event.stream]
+        events.popleft()
+        if not events:
+            del self._by_stream[event.stream]
+
+
+_position = attrgetter("position")
 
 
 def is_plain(query: EventQuery) -> bool:

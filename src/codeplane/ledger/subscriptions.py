@@ -43,17 +43,17 @@ class Subscriptions:
         after, due = dict(streams), False
         # Up to here everything was read; nothing at first.
         position: int | None = None
-        with self._watchers.join(heartbeat_sec, lambda event: event.stream in after) as timer:
+        with self._watchers.join(heartbeat_sec, streams=after) as timer:
             while True:
                 sent = False
-                recent = None if position is None else self._recent.after(position)
-                events = None if recent is None else _next_of_streams(recent, after)
-                if recent and events is not None:
-                    position = recent[-1].position
+                recent = None if position is None else self._recent.after_in(position, after)
+                events = None if recent is None else _next_of_streams(recent[0], after)
+                if recent is not None and events is not None:
+                    position = recent[1]
                     for event in events:
                         yield event
                         after[event.stream], sent = event.sequence, True
-                elif events is None:
+                else:
                     position = self._position()
                     for stream in after:
                         while True:
@@ -76,7 +76,7 @@ class Subscriptions:
         query, due, plain = replace(query, limit=_PAGE, newest=False), False, is_plain(query)
         # The first look is at the disk, where it shows whether something is gone.
         is_first = True
-        wants = partial(matches, query) if plain else lambda event: True
+        wants = partial(matches, query) if plain else None
         with self._watchers.join(heartbeat_sec, wants) as timer:
             while True:
                 sent = False
@@ -113,8 +113,8 @@ def _next_of_streams(recent: Sequence[Event], after: Mapping[str, int]) -> list[
     """The events that come next in the streams; None when one of them is missing between."""
     heads, events = dict(after), list[Event]()
     for event in recent:
-        head = heads.get(event.stream)
-        if head is None or event.sequence <= head:
+        head = heads[event.stream]
+        if event.sequence <= head:
             continue
         if event.sequence != head + 1:
             return None

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, aclosing, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -77,6 +77,9 @@ class TurnOperations:
         self._door = door
         self._skills = skills
         self._admission = Admission()
+        # Those who wait until a turn has ended or paused.
+        self._waiting: dict[str, set[asyncio.Future[None]]] = {}
+        log.listen((*TURN_ENDS, TURN_PAUSED), self._wake)
 
     @operation("turn.send", risk=Risk.WRITE, capability="spawn_agents", timeout_sec=660)
     async def send(self, call: Call, request: SendTurnRequest) -> TurnView:
@@ -200,20 +203,28 @@ class TurnOperations:
 
     async def _wait(self, turn: Turn, seconds: float) -> Turn:
         """The turn once it has ended or paused, or the time is over."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                thread = await self._store.thread(turn.thread_id)
-                head = await self._store.head(turn.thread_id)
+        woken = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.setdefault(turn.turn_id, set())
+        waiting.add(woken)
+        try:
+            # Looked at again: it may have ended before anybody waited.
+            turn = await self._store.turn(turn.turn_id)
+            if not turn.has_ended and turn.state is not TurnState.PAUSED:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(seconds):
+                        await woken
                 turn = await self._store.turn(turn.turn_id)
-                if turn.has_ended or turn.state is TurnState.PAUSED:
-                    return turn
-                watched = self._log.watch(streams={thread.stream: head})
-                async with aclosing(watched) as items:  # type: ignore[type-var]  # every log returns a generator
-                    async for item in items:
-                        is_own = isinstance(item, Event) and item.correlation.turn_id == turn.turn_id
-                        if is_own and item.type in (*TURN_ENDS, TURN_PAUSED):  # type: ignore[union-attr]  # an event
-                            break
-        return await self._store.turn(turn.turn_id)
+            return turn
+        finally:
+            waiting.discard(woken)
+            if not waiting and self._waiting.get(turn.turn_id) is waiting:
+                del self._waiting[turn.turn_id]
+
+    def _wake(self, event: Event) -> None:
+        """Wake those who wait for a turn."""
+        for woken in self._waiting.pop(event.correlation.turn_id or "", ()):
+            if not woken.done():
+                woken.set_result(None)
 
     async def _view(self, turn: Turn) -> TurnView:
         answer = await self._store.message(turn.assistant_message_id) if turn.assistant_message_id else None
