@@ -452,6 +452,12 @@ REQUIREMENTS = (
         source="issue faults",
         promise="whoever is cancelled while it waits ends, also when it is woken at that moment",
     ),
+    Requirement(
+        id="LOG-56",
+        source="issue faults",
+        promise="events that are written on the event loop are written once, in order and all or none, also when the "
+        "loop is busy, stopped, closed or interrupted",
+    ),
     Requirement(id="LOG-09", source="design §5", promise="results for keys are kept in a bounded store"),
     Requirement(
         id="LOG-10", source="issue faults", promise="forward-only migrations; a newer schema is left alone to the byte"

@@ -11,6 +11,7 @@ from codeplane.kernel.errors import CodePlaneError, Internal, LedgerCorrupt, Seq
 from codeplane.kernel.event import Appended, Draft, SealedPayload
 from codeplane.ledger import blobs
 from codeplane.ledger.database import translate
+from codeplane.ledger.projection import RETENTION_APPLIED
 from codeplane.ledger.transaction import WriteTransaction
 
 # So many offsets back, a batch that was published twice is known.
@@ -60,6 +61,11 @@ class Append:
     def weight(self) -> int:
         """How much of the queue it takes."""
         return len(self.drafts)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it only adds, and takes about as long as its drafts are many."""
+        return all(draft.type != RETENTION_APPLIED for draft in self.drafts)
 
     def perform(self, writing: WriteTransaction) -> Appended | SequenceConflict | TooLarge:
         """Append the drafts, unless a stream is not where it is expected to be or a payload is too large."""

@@ -6,17 +6,21 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import CodePlaneError, ShuttingDown, StorageFailed
 from codeplane.ledger.database import DatabaseFile
-from codeplane.ledger.job import Batch, Command, Job, Reply, failure, is_rejection
+from codeplane.ledger.hand_over import run_on_loop
+from codeplane.ledger.job import Append, Batch, Command, Job, Reply, StoredBlob, failure, is_rejection
 from codeplane.ledger.projection import Projector
 from codeplane.ledger.recent_events import Committed
 from codeplane.ledger.transaction import WriteTransaction
 
 LINGER_SEC = 0.02
+# So many events, and things as large, are written on the loop: fewer wait for nothing, more would keep it too long.
+_LEAST_ON_LOOP, _MOST_ON_LOOP = 4, 256
 _MAX_CACHED_HEADS = 20_000
 _LOGGER = logging.getLogger(__name__)
 
@@ -194,12 +198,11 @@ class Writer:
             clock=self._clock,
             shared_offset=self._shared_offset,
         )
-        outcomes: list[object] = []
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-            for job in batch:
-                outcomes.append(job.perform(writing, apart=apart) if isinstance(job, Batch) else job.perform(writing))
-            writing.flush()
+            perform = partial(_perform, batch, writing, apart=apart)
+            loop = _loop_of(batch)
+            outcomes = perform() if loop is None else run_on_loop(loop, perform)
             if writing.shared_offset != self._shared_offset:
                 self._connection.execute("UPDATE log_state SET shared_offset = ?", (writing.shared_offset,))
             self._connection.execute("COMMIT")
@@ -229,6 +232,26 @@ class Writer:
                 continue
         for error in lost:
             self._on_lost(error)
+
+
+def _perform(batch: Sequence[Job], writing: WriteTransaction, *, apart: bool) -> list[object]:
+    """Write the jobs into the open transaction; returns how each ended."""
+    outcomes = [job.perform(writing, apart=apart) if isinstance(job, Batch) else job.perform(writing) for job in batch]
+    writing.flush()
+    return outcomes
+
+
+def _loop_of(batch: Sequence[Job]) -> asyncio.AbstractEventLoop | None:
+    """The loop on which a batch is written; None for one that is written here.
+
+    Each statement gives the interpreter's lock away and has to wait for the loop's thread to get it back, so what
+    takes many statements is written on the loop. What may take long is not, nor what waits for nothing else.
+    """
+    if not _LEAST_ON_LOOP <= sum(job.weight for job in batch) <= _MOST_ON_LOOP:
+        return None
+    if not all(isinstance(job, StoredBlob) or (isinstance(job, Append) and job.is_short) for job in batch):
+        return None
+    return next((job.reply.loop for job in batch if job.reply is not None), None)
 
 
 def _each(outcomes: Iterable[tuple[Job, object]]) -> Iterable[tuple[Job, object]]:

@@ -72,6 +72,9 @@ async def test_a_bug_ends_the_item_that_it_breaks_and_is_reported(tmp_path: Path
         engine._on_crash = crashes.append
         broken = await reached(opened, await started(opened, WRITE), "COMPLETED", "FAILED")
         assert broken["state"] == "FAILED" and "INTERNAL" in str(broken) and "RecursionError" in str(broken)
+        # The item has failed before its task has ended.
+        while engine.running:
+            await asyncio.sleep(0)
         assert [type(crash) for crash in crashes] == [RecursionError]
         engine._kinds[kind.name] = intact
         assert (await reached(opened, await started(opened, WRITE), "COMPLETED", "FAILED"))["state"] == "COMPLETED"
