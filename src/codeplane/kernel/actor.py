@@ -37,7 +37,7 @@ class Actor:
 
     def to_json(self) -> JsonObject:
         """The actor as records keep it and rules see it."""
-        return {"kind": self.kind.value, "id": self.actor_id, "owner": self.owner_id}
+        return {"kind": str(self.kind), "id": self.actor_id, "owner": self.owner_id}
 
     @classmethod
     def from_json(cls, values: JsonObject) -> "Actor":
@@ -45,7 +45,7 @@ class Actor:
         return cls(kind=ActorKind(str(values["kind"])), actor_id=str(values["id"]), owner_id=str(values["owner"]))
 
     def __str__(self) -> str:
-        return f"{self.kind.value}:{self.actor_id}"
+        return f"{self.kind}:{self.actor_id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -166,10 +166,16 @@ class Call:
     # How far its change of the repository has come; journaled operations alone keep it.
     change: ChangeState = "none"
     mutation_id: str | None = None
+    _correlation: Correlation | None = field(default=None, init=False, repr=False)
 
     @property
     def correlation(self) -> Correlation:
         """The ids that tie this call's events together."""
+        if self._correlation is None:
+            self._correlation = self._correlate()
+        return self._correlation
+
+    def _correlate(self) -> Correlation:
         task_id, session_id = (self.task.task_id, self.task.session_id) if self.task else (None, None)
         origin = self.caller.origin
         if origin is None:

@@ -23,7 +23,7 @@ class ModelsWiring(PlaneWiring):
         super().__init__(house)
         foundation, config = self.foundation, self.foundation.config.models
         self._routes = Routes(config, connect=self._connect, clock=foundation.clock, brought=foundation.models)
-        self._usage = ModelUsage(tables=foundation.log, clock=foundation.clock, ceilings=config.ceilings)
+        self._usage = ModelUsage(log=foundation.log, clock=foundation.clock, ceilings=config.ceilings)
         self._calls = ModelCalls(log=foundation.log, clock=foundation.clock, config=config, usage=self._usage)
 
     @property

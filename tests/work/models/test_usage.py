@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.actor import Actor, ActorKind, Caller, Origin
-from codeplane.kernel.config import ModelPrice
+from codeplane.kernel.config import ModelCeilings, ModelPrice
 from codeplane.kernel.json import JsonObject
 from codeplane.kernel.model_provider import Finished
 from codeplane.kernel.workspace import Workspace
 from codeplane.ledger.projection import differences
 from codeplane.wiring.app import Plane, load_workspace_config
-from codeplane.work.models.usage import Tokens
-from codeplane.work.models.usage_table import ModelUsageTable
+from codeplane.work.models.usage import ModelUsage, Tokens, Used
+from codeplane.work.models.usage_table import ModelUsageTable, day_of
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import OWNER, ManualClock, events, running_here
 from tests.work.models.model_plane import ask_model, model_plane, openai, providers
@@ -117,6 +117,30 @@ async def test_a_new_day_begins_anew_and_old_days_are_dropped_with_the_log(tmp_p
             await opened.retention.apply()
             assert len(await rows(opened, "day")) == 1
             assert await opened.log.readers.run(lambda connection: differences(connection, ModelUsageTable())) == []
+
+
+@pytest.mark.parametrize("reads_first", [False, True])
+async def test_sums_that_go_on_in_memory_are_those_of_the_table(tmp_path: Path, reads_first: bool) -> None:
+    places = [("turn", "trn_1"), ("turn", "trn_2"), ("thread", "thr_1"), ("day", day_of(ManualClock().now_ns()))]
+
+    async def sums(usage: ModelUsage) -> list[Used]:
+        return [await usage.usage_of(*place) for place in places]
+
+    with scripted_provider(WELL) as provider:
+        entry = openai("local", provider.url, prices=PRICED)
+        async with with_clock(tmp_path, clock := ManualClock(), providers(entry), "models.retries=0") as opened:
+            usage = ModelUsage(log=opened.log, clock=clock, ceilings=ModelCeilings())
+            if reads_first:
+                assert await sums(usage) == [Used()] * 4
+            for number in range(6):
+                provider.script = [status(500) if number == 4 else WELL]
+                await ask_model(opened, caller=step("thr_1", f"trn_{1 + number % 2}"))
+                table = ModelUsage(log=opened.log, clock=clock, ceilings=ModelCeilings())
+                assert await sums(usage) == await sums(table)
+            assert (await sums(usage))[2] == Used(calls=6, failures=1, tokens=75, micro_usd=100)
+            clock.advance(200 * 86_400)
+            await opened.retention.apply()
+            assert await sums(usage) == [Used()] * 4
 
 
 async def test_a_call_that_its_caller_gives_up_is_counted_by_estimate(tmp_path: Path) -> None:

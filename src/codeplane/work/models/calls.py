@@ -41,11 +41,9 @@ class ModelCalls:
         self._config = config
         self._usage = usage
 
-    async def stream(
-        self, call: Call, request: ModelRequest, routes: Sequence[Route]
-    ) -> AsyncGenerator[ModelItem, None]:
+    async def stream(self, call: Call, prompt: Prompt, routes: Sequence[Route]) -> AsyncGenerator[ModelItem, None]:
         """The items of the answer; the routes are asked in their order, each as often as the settings say."""
-        prompt, number = Prompt.of(request), 0
+        number = 0
         if prompt.size > self._config.max_prompt_kb * 1024:
             raise TooLarge(
                 f"the prompt has {prompt.size:,} bytes",
@@ -63,7 +61,7 @@ class ModelCalls:
                     route=route, number=number, call=call, prompt=prompt, config=self._config, clock=self._clock
                 )
                 try:
-                    async with aclosing(self._attempt(attempt, request, until_ns)) as items:
+                    async with aclosing(self._attempt(attempt, prompt.request, until_ns)) as items:
                         async for item in items:
                             yield item
                     return

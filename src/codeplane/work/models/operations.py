@@ -10,6 +10,7 @@ from codeplane.kernel.errors import InvalidArgument, ProviderDenied
 from codeplane.kernel.model_provider import ModelMessage, ModelRequest, ProviderFault
 from codeplane.kernel.operation import Assessment, Preview, Risk, assesses, operation, previews
 from codeplane.kernel.plural import plural
+from codeplane.work.models.attempt import Prompt
 from codeplane.work.models.calls import ModelCalls
 from codeplane.work.models.route import ADD_HINT, ProviderEntry, Route, Routes, hosts
 from codeplane.work.models.schema import (
@@ -54,8 +55,8 @@ class ModelOperations:
         """Ask a language model and stream its answer: text, thinking, whole tool calls, and last `finish` with what it
         used. After `retry` or `fallback` the answer starts over: what came before counts no longer."""
         routes = self._allowed_routes(request)
-        asked = self._request(request)
-        async with aclosing(self._calls.stream(call, asked, routes)) as items:
+        prompt = self._prompt(request)
+        async with aclosing(self._calls.stream(call, prompt, routes)) as items:
             async for item in items:
                 yield item
 
@@ -117,7 +118,7 @@ class ModelOperations:
             max_output_tokens=min(_TEST_TOKENS, self._config.max_output_tokens),
         )
         answer, finish = "", ModelItem(kind="finish")
-        async with aclosing(self._calls.stream(call, asked, [route])) as items:
+        async with aclosing(self._calls.stream(call, Prompt.of(asked), [route])) as items:
             async for item in items:
                 answer = "" if item.kind == "retry" else answer + (item.delta or "" if item.kind == "text" else "")
                 finish = item
@@ -142,26 +143,21 @@ class ModelOperations:
             )
         return routes
 
-    def _request(self, request: CallRequest) -> ModelRequest:
-        messages = tuple(message.port for message in request.messages)
+    def _prompt(self, request: CallRequest) -> Prompt:
+        messages, tools, hashed, size = request.prompt
         if all(message.role == "system" for message in messages):
             raise InvalidArgument("messages: there is none of a user", hint="add one with role user")
-        for number, message in enumerate(messages):
-            if (message.role == "tool") != bool(message.tool_call_id):
-                raise InvalidArgument(
-                    f"messages.{number}: tool_call_id is for messages of the role tool, and they need it",
-                    hint="give it the id of the tool call that it answers",
-                )
         most = self._config.max_output_tokens
-        return ModelRequest(
+        asked = ModelRequest(
             model=request.model,
             messages=messages,
-            tools=tuple(tool.port for tool in request.tools),
+            tools=tools,
             max_output_tokens=min(request.max_output_tokens or most, most),
             temperature=request.temperature,
             reasoning=request.reasoning,
             response_schema=request.response_schema,
         )
+        return Prompt(request=asked, hash=f"sha256:{hashed}", size=size)
 
     async def _is_listed(self, route: Route) -> bool | None:
         try:

@@ -1,10 +1,13 @@
 """What `model.call` and its neighbours take and answer with."""
 
+from collections.abc import Sequence
 from functools import cached_property
+from hashlib import sha256
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
+from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.ids import digest
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.model_provider import (
@@ -86,6 +89,38 @@ class ToolPart(_Part):
         return ModelTool(name=self.name, description=self.description, parameters=self.parameters)
 
 
+class Conversation:
+    """Messages as providers take them, with their hash and size; a conversation that goes on adds to the same one."""
+
+    def __init__(self) -> None:
+        self.messages: list[ModelMessage] = []
+        self.size = 0
+        self._hash = sha256()
+
+    def go_on(self, messages: Sequence[MessagePart]) -> None:
+        """Add those of the messages that are not here yet, of a conversation that begins with those that are."""
+        for number in range(len(self.messages), len(messages)):
+            message = messages[number]
+            if (message.role == "tool") != bool(message.tool_call_id):
+                raise InvalidArgument(
+                    f"messages.{number}: tool_call_id is for messages of the role tool, and they need it",
+                    hint="give it the id of the tool call that it answers",
+                )
+            hashed, size = message.port.fingerprint
+            self._hash.update(hashed)
+            self.size += size
+            self.messages.append(message.port)
+
+    def fingerprint(self, tools: Sequence[ModelTool]) -> tuple[str, int]:
+        """The hash and the size of the messages with the tools that are offered."""
+        hashed, size = self._hash.copy(), self.size
+        for tool in tools:
+            tool_hash, tool_size = tool.fingerprint
+            hashed.update(tool_hash)
+            size += tool_size
+        return hashed.hexdigest(), size
+
+
 class CallRequest(Request):
     """One question to a model."""
 
@@ -106,13 +141,36 @@ class CallRequest(Request):
     def is_assessed_at_once(self) -> bool:
         return True
 
+    # The messages of earlier questions of the same conversation, which need not be looked at again.
+    _conversation: Conversation = PrivateAttr(default_factory=Conversation)
+
+    @classmethod
+    def going_on(
+        cls,
+        conversation: Conversation,
+        *,
+        model: str,
+        messages: Sequence[MessagePart],
+        tools: Sequence[ToolPart],
+        reasoning: Reasoning,
+    ) -> "CallRequest":
+        """A question whose messages begin with those of the conversation."""
+        request = cls(model=model, messages=tuple(messages), tools=tuple(tools), reasoning=reasoning)
+        request._conversation = conversation
+        return request
+
+    @cached_property
+    def prompt(self) -> tuple[tuple[ModelMessage, ...], tuple[ModelTool, ...], str, int]:
+        """Its messages and tools as providers take them, with their hash and size."""
+        conversation, tools = self._conversation, tuple(tool.port for tool in self.tools)
+        conversation.go_on(self.messages)
+        return tuple(conversation.messages), tools, *conversation.fingerprint(tools)
+
     def fingerprint(self) -> tuple[str, int]:
-        """The hash and the size, of those that its messages and tools have by themselves."""
+        """The hash and the size, of the prompt by its own."""
         rest = canonical(self.model_dump(mode="json", exclude={"messages", "tools"}, exclude_unset=True))
-        parts = [message.port.fingerprint for message in self.messages]
-        parts += [tool.port.fingerprint for tool in self.tools]
-        whole = digest(b"".join([rest, *(hashed for hashed, _ in parts)]))
-        return whole, len(rest) + sum(size for _, size in parts)
+        _, _, hashed, size = self.prompt
+        return digest(rest + hashed.encode()), len(rest) + size
 
 
 class ModelItem(Result):

@@ -2,16 +2,20 @@
 
 from dataclasses import dataclass
 
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.config import ModelCeilings, ModelPrice
 from codeplane.kernel.errors import ModelCeilingReached
+from codeplane.kernel.event import Event
 from codeplane.kernel.model_provider import Finished
-from codeplane.kernel.ports import ProjectionStore
-from codeplane.work.models.usage_table import DAY, THREAD, TURN, day_of
+from codeplane.kernel.ports import Ledger
+from codeplane.ledger.projection import RETENTION_APPLIED
+from codeplane.work.models.usage_table import CALLED, DAY, THREAD, TURN, day_of, number_of, scopes_of
 
 # Of English text and code; for providers that do not count.
 _CHARACTERS_A_TOKEN = 4
+_MAX_SUMS = 1000
 MICRO = 1_000_000
 
 
@@ -64,28 +68,71 @@ class Used:
     unpriced_calls: int = 0
 
 
-class ModelUsage:
-    """Reads the table of usage and holds calls to the ceilings."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sum:
+    """What was used up to a position of the log."""
 
-    def __init__(self, *, tables: ProjectionStore, clock: Clock, ceilings: ModelCeilings) -> None:
-        self._tables = tables
+    used: Used
+    position: int
+
+    def plus(self, event: Event) -> "_Sum":
+        """The sum with one more call."""
+        used, payload = self.used, event.payload
+        tokens = number_of(payload, "input_tokens") + number_of(payload, "output_tokens")
+        return _Sum(
+            used=Used(
+                calls=used.calls + 1,
+                failures=used.failures + (payload["status"] != "ok"),
+                tokens=used.tokens + tokens,
+                micro_usd=used.micro_usd + number_of(payload, "cost_micro_usd"),
+                unpriced_calls=used.unpriced_calls + (payload.get("cost_micro_usd") is None),
+            ),
+            position=event.position,
+        )
+
+
+class ModelUsage:
+    """Holds calls to the ceilings; reads the table of usage once for each sum, and then adds the calls that follow."""
+
+    def __init__(self, *, log: Ledger, clock: Clock, ceilings: ModelCeilings) -> None:
+        self._log = log
         self._clock = clock
         self.ceilings = ceilings
+        self._sums = BoundedCache[tuple[str, str], _Sum](_MAX_SUMS)
+        log.listen({CALLED, RETENTION_APPLIED}, self._take)
+
+    def _take(self, event: Event) -> None:
+        if event.type == RETENTION_APPLIED:
+            self._sums.clear()
+            return
+        for place in scopes_of(event):
+            found = self._sums.get(place)
+            if found is not None and event.position > found.position:
+                self._sums.put(place, found.plus(event))
 
     async def usage_of(self, scope: str, name: str) -> Used:
         """What all models together were used for."""
-        ((calls, failures, tokens, micro_usd, unpriced),) = self._tables.lookup(
+        found = self._sums.get((scope, name))
+        if found is None:
+            found = self._read(scope, name)
+            self._sums.put((scope, name), found)
+        return found.used
+
+    def _read(self, scope: str, name: str) -> _Sum:
+        ((calls, failures, tokens, micro_usd, unpriced, position),) = self._log.lookup(
             """SELECT total(calls), total(failures), total(input_tokens) + total(output_tokens), total(cost_micro_usd),
-               total(unpriced_calls) FROM model_usage WHERE scope = ? AND name = ?""",
+               total(unpriced_calls), (SELECT last_position FROM log_state)
+               FROM model_usage WHERE scope = ? AND name = ?""",
             (scope, name),
         )
-        return Used(
+        used = Used(
             calls=_to_int(calls),
             failures=_to_int(failures),
             tokens=_to_int(tokens),
             micro_usd=_to_int(micro_usd),
             unpriced_calls=_to_int(unpriced),
         )
+        return _Sum(used=used, position=_to_int(position))
 
     async def today(self) -> Used:
         """What was used since midnight UTC."""

@@ -35,12 +35,17 @@ class ModelUsageTable:
 
     def apply(self, tables: Tables, event: Event) -> None:
         if event.type == RETENTION_APPLIED:
-            tables.execute("DELETE FROM model_usage WHERE last_ns < ?", (_number(event.payload, "audit_before_ns"),))
+            tables.execute("DELETE FROM model_usage WHERE last_ns < ?", (number_of(event.payload, "audit_before_ns"),))
             return
-        ids = event.correlation
-        for scope, name in ((TURN, ids.turn_id), (THREAD, ids.thread_id), (DAY, day_of(event.at_ns))):
-            if name is not None:
-                _add(tables, scope, name, event)
+        for scope, name in scopes_of(event):
+            _add(tables, scope, name, event)
+
+
+def scopes_of(event: Event) -> list[tuple[str, str]]:
+    """What the call of a model counts towards: its turn, its thread and its day."""
+    ids = event.correlation
+    named = ((TURN, ids.turn_id), (THREAD, ids.thread_id), (DAY, day_of(event.at_ns)))
+    return [(scope, name) for scope, name in named if name is not None]
 
 
 def _add(tables: Tables, scope: str, name: str, event: Event) -> None:
@@ -56,14 +61,15 @@ def _add(tables: Tables, scope: str, name: str, event: Event) -> None:
            cost_micro_usd = cost_micro_usd + excluded.cost_micro_usd, last_ns = excluded.last_ns""",
         (
             *(scope, name, str(payload["model"]), int(payload["status"] != "ok")),
-            *(_number(payload, "input_tokens"), _number(payload, "output_tokens")),
-            *(_number(payload, "cached_tokens"), _number(payload, "reasoning_tokens")),
+            *(number_of(payload, "input_tokens"), number_of(payload, "output_tokens")),
+            *(number_of(payload, "cached_tokens"), number_of(payload, "reasoning_tokens")),
             *(int(bool(payload["estimated"])), int(payload.get("cost_micro_usd") is None)),
-            *(_number(payload, "cost_micro_usd"), event.at_ns),
+            *(number_of(payload, "cost_micro_usd"), event.at_ns),
         ),
     )
 
 
-def _number(payload: JsonObject, name: str) -> int:
+def number_of(payload: JsonObject, name: str) -> int:
+    """A number of an event, 0 when it is unknown."""
     value = payload.get(name)
     return value if isinstance(value, int) else 0

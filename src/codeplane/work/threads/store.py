@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.errors import ThreadNotFound, TurnNotFound
 from codeplane.kernel.json import dumps
 from codeplane.kernel.ports import Ledger
@@ -23,6 +24,7 @@ from codeplane.work.threads.thread import (
 )
 
 _ENTRIES = "SELECT sequence, work_id, kind, step, tool_call_id, payload_hash, tokens FROM thread_entries"
+_MAX_WORK_IDS = 20_000
 UNFINISHED = "state IN ('QUEUED', 'RUNNING', 'PAUSED')"
 
 
@@ -44,6 +46,8 @@ class ThreadStore:
 
     def __init__(self, log: Ledger) -> None:
         self._log = log
+        # The work of turns, which stays what it is: every turn asks for that of those before it.
+        self._work_ids = BoundedCache[str, str](_MAX_WORK_IDS)
 
     async def thread(self, thread_id: str) -> Thread:
         """A thread by its id, or a beginning or end that only it has."""
@@ -70,6 +74,14 @@ class ThreadStore:
     def find_turn(self, turn_id: str) -> Turn | None:
         """A turn by its whole id, or None."""
         return self._lookup_turn("turn_id", turn_id)
+
+    def find_work_id(self, turn_id: str) -> str | None:
+        """The work item that runs a turn, or None."""
+        work_id = self._work_ids.get(turn_id)
+        if work_id is None and (turn := self.find_turn(turn_id)) is not None:
+            work_id = turn.work_id
+            self._work_ids.put(turn_id, work_id)
+        return work_id
 
     async def turn_of_work(self, work_id: str) -> Turn:
         """The turn that a work item runs."""

@@ -103,8 +103,8 @@ class ContextBuilder:
                     shown.append(_as_message(message))
                 continue
             shown.append(MessagePart(role="user", text=message.content))
-            turn = self._store.find_turn(message.turn_id) if message.turn_id is not None else None
-            entries = by_work.get(turn.work_id, []) if turn is not None else []
+            work_id = self._store.find_work_id(message.turn_id) if message.turn_id is not None else None
+            entries = by_work.get(work_id, []) if work_id is not None else []
             shown += _as_messages(await self._transcripts.load(entries))
         return shown
 

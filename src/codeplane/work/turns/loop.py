@@ -30,7 +30,7 @@ from codeplane.work.items.item import WorkItem
 from codeplane.work.items.kind import Transition, WorkRun
 from codeplane.work.items.step_list import wait_for_answer, wait_for_budget
 from codeplane.work.items.table import COMPLETED, FAILED
-from codeplane.work.models.schema import MessagePart, ToolPart
+from codeplane.work.models.schema import Conversation, MessagePart, ToolPart
 from codeplane.work.threads.events import (
     ASSISTANT_COMMITTED,
     MEMORY_SAVED,
@@ -183,6 +183,7 @@ class TurnLoop:
     async def _ask(self, run: TurnRun) -> ModelAnswer:
         """An answer that can be used: the model's, its second one, or a fallback's."""
         messages, model, problem = [*run.history, *run.transcript.messages()], run.plan.model, None
+        conversation = run.conversation
         tools = run.toolbox.described
         for attempt in range(3):
             if attempt:
@@ -197,7 +198,7 @@ class TurnLoop:
                 }
                 await self._log.append([run.draft(MODEL_REPAIR_ATTEMPTED, tried)])
             try:
-                answer = await self._ask_once(run, messages, tools, model, attempt)
+                answer = await self._ask_once(run, messages, tools, model, attempt, conversation)
             except FailedModelOutput as error:
                 problem = error.message
                 continue
@@ -210,10 +211,18 @@ class TurnLoop:
                 *([refused.message] if refused.text else []),
                 MessagePart(role="user", text=f"That answer could not be used: {problem}. Answer again."),
             ]
+            # It leads away from the conversation, which does not hold the answer.
+            conversation = Conversation()
         raise FailedModelOutput(f"the model's answers could not be used: {problem}")
 
     async def _ask_once(
-        self, run: TurnRun, messages: list[MessagePart], tools: Sequence[ToolPart], model: str, attempt: int
+        self,
+        run: TurnRun,
+        messages: list[MessagePart],
+        tools: Sequence[ToolPart],
+        model: str,
+        attempt: int,
+        conversation: Conversation,
     ) -> ModelAnswer:
         number = len(run.transcript.answers)
         step = ModelStep(
@@ -225,7 +234,8 @@ class TurnLoop:
             segment=_segment(number, run.item.attempt, attempt),
             reasoning=run.plan.reasoning,
         )
-        return await _unless_interrupted(run, step.ask(model=model, messages=messages, tools=tools))
+        asking = step.ask(model=model, messages=messages, tools=tools, conversation=conversation)
+        return await _unless_interrupted(run, asking)
 
     async def _end_with_last_words(self, run: TurnRun, reason: str) -> Transition:
         """Let the model say one thing more, without tools, and end the turn."""
@@ -233,7 +243,7 @@ class TurnLoop:
         messages = [*run.history, *run.transcript.messages(), note]
         message_id = None
         try:
-            answer = await self._ask_once(run, messages, [], run.plan.model, 0)
+            answer = await self._ask_once(run, messages, [], run.plan.model, 0, Conversation())
             await self._record_answer(run, replace(answer, tools=()))
             message_id = _message_id(run)
         except (ShuttingDown, _Interrupted):

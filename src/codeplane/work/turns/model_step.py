@@ -12,7 +12,7 @@ from codeplane.kernel.model_provider import Reasoning
 from codeplane.kernel.ports import Ledger
 from codeplane.kernel.redaction import Redactor
 from codeplane.work.items.kind import Door
-from codeplane.work.models.schema import CallRequest, MessagePart, ModelItem, ToolPart
+from codeplane.work.models.schema import CallRequest, Conversation, MessagePart, ModelItem, ToolPart
 from codeplane.work.threads.events import ASSISTANT_TEXT, ASSISTANT_THINKING, MODEL_FELL_BACK
 from codeplane.work.turns.text_stream import TextStream
 from codeplane.work.turns.transcript import ModelAnswer, ToolRequest
@@ -50,10 +50,17 @@ class ModelStep:
         self._thinking: list[JsonObject] = []
         self._stream, self._thoughts = self._streams()
 
-    async def ask(self, *, model: str, messages: Sequence[MessagePart], tools: Sequence[ToolPart]) -> ModelAnswer:
-        """The model's answer; raises what the call ended with."""
-        request = CallRequest(
-            model=model, messages=tuple(messages), tools=tuple(tools), reasoning=_REASONING[self._reasoning]
+    async def ask(
+        self,
+        *,
+        model: str,
+        messages: Sequence[MessagePart],
+        tools: Sequence[ToolPart],
+        conversation: Conversation,
+    ) -> ModelAnswer:
+        """The model's answer; raises what the call ended with. The messages go on from those of the conversation."""
+        request = CallRequest.going_on(
+            conversation, model=model, messages=messages, tools=tools, reasoning=_REASONING[self._reasoning]
         )
         finish = ModelItem(kind="finish")
         outcome: Outcome | None = None

@@ -203,18 +203,17 @@ class TurnOperations:
 
     async def _wait(self, turn: Turn, seconds: float) -> Turn:
         """The turn once it has ended or paused, or the time is over."""
+        if turn.has_ended or turn.state is TurnState.PAUSED:
+            return turn
+        # Since it was read nothing else ran on this loop, so that its end has not come by yet.
         woken = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault(turn.turn_id, set())
         waiting.add(woken)
         try:
-            # Looked at again: it may have ended before anybody waited.
-            turn = await self._store.turn(turn.turn_id)
-            if not turn.has_ended and turn.state is not TurnState.PAUSED:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(seconds):
-                        await woken
-                turn = await self._store.turn(turn.turn_id)
-            return turn
+            with suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await woken
+            return await self._store.turn(turn.turn_id)
         finally:
             waiting.discard(woken)
             if not waiting and self._waiting.get(turn.turn_id) is waiting:

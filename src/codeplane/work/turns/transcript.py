@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
+from operator import is_
 
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.errors import ResultGone
@@ -130,8 +131,8 @@ class Transcript:
         for tool in answer.tools:
             unique = _unused_id(tool.tool_call_id, used)
             used.add(unique)
-            tools.append(replace(tool, tool_call_id=unique))
-        return replace(answer, tools=tuple(tools))
+            tools.append(tool if unique == tool.tool_call_id else replace(tool, tool_call_id=unique))
+        return answer if all(map(is_, tools, answer.tools)) else replace(answer, tools=tuple(tools))
 
     def messages(self) -> list[MessagePart]:
         """The turn as further messages for the model."""

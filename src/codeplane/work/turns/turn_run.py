@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from codeplane.kernel.actor import Actor, Caller, Origin
 from codeplane.kernel.event import Draft
 from codeplane.kernel.json import JsonObject
 from codeplane.work.items.item import WorkItem
 from codeplane.work.items.kind import WorkRun
-from codeplane.work.models.schema import MessagePart
+from codeplane.work.models.schema import Conversation, MessagePart
 from codeplane.work.threads.events import thread_draft
 from codeplane.work.threads.thread import Turn
 from codeplane.work.turns.budget import TurnBudget
@@ -47,6 +47,8 @@ class TurnRun:
     steps: int
     tool_steps: int
     tool_tokens: int
+    # What the model was asked so far: each question goes on from the one before.
+    conversation: Conversation = field(default_factory=Conversation)
     # The job that the turn is, if it is one; it pauses when its budget is used up.
     job_id: str | None = None
 
