@@ -77,7 +77,7 @@ class ExploreStream(ResumingStream[ExploreEvent]):
 
 
 class ExploreCalls:
-    """What a client can do with explorations; raises the errors of the table."""
+    """Calls on explorations; raises the errors of the table."""
 
     def __init__(self, call: CallOperation, wire: Wire, reconnection: Reconnection) -> None:
         self._call = call

@@ -43,7 +43,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobDiff:
-    """What a job changed: files by what happened to them, and `conflicts` that keep it from being applied."""
+    """The changes of a job: files by kind of change, and `conflicts` that keep it from being applied."""
 
     base_commit: str
     files: dict[str, str]
@@ -53,7 +53,7 @@ class JobDiff:
 
 
 class JobCalls:
-    """What a client can do with jobs; raises the errors of the table."""
+    """Calls on jobs; raises the errors of the table."""
 
     def __init__(self, call: CallMethod) -> None:
         self._call = call

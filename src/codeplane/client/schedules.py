@@ -63,7 +63,7 @@ class ScheduleRun:
 
 
 class ScheduleCalls:
-    """What a client can do with schedules; raises the errors of the table."""
+    """Calls on schedules; raises the errors of the table."""
 
     def __init__(self, call: CallMethod) -> None:
         self._call = call

@@ -49,7 +49,7 @@ class ThreadSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnBudget:
-    """What a turn may use up, within the server's bounds; 0 is the default."""
+    """The limits of a turn, within the server's; 0 is the default."""
 
     max_tool_steps: int = 0
     max_tool_tokens: int = 0

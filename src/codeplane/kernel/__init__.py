@@ -1,1 +1,1 @@
-"""What an operation, a call, an event and an error are, and the conveyor every call passes."""
+"""Operations, calls, events and errors, and the conveyor that every call passes."""

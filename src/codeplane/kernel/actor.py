@@ -1,4 +1,4 @@
-"""Who calls, for whom, and what a surface knows about the caller."""
+"""Callers: who calls, on whose behalf, and what a surface knows about them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -32,11 +32,11 @@ class Actor:
 
     @property
     def is_person(self) -> bool:
-        """Whether a person acts here: secrets are theirs, and deciding is for them."""
+        """Whether the actor is a person: only people see secrets and decide."""
         return self.kind in (ActorKind.OWNER, ActorKind.DEVICE)
 
     def to_json(self) -> JsonObject:
-        """The actor as records keep it and rules see it."""
+        """The actor as it is stored in records and shown to rules."""
         return {"kind": str(self.kind), "id": self.actor_id, "owner": self.owner_id}
 
     @classmethod
@@ -50,7 +50,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """What a call of the plane's own is part of, and whom it acts for; set by planes, never by a surface."""
+    """The work that an internal call belongs to and whom it acts for; set by planes, never by a surface."""
 
     work_id: str | None = None
     thread_id: str | None = None
@@ -70,7 +70,7 @@ class Origin:
     tree_id: str | None = None
 
     def to_json(self) -> JsonObject:
-        """The origin as records keep it and rules see it; what is not known is left out."""
+        """The origin as it is stored in records and shown to rules, without unknown fields."""
         delegator = self.on_behalf_of
         values: JsonObject = {
             "work_id": self.work_id,

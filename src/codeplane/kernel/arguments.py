@@ -1,4 +1,4 @@
-"""Arguments as callers send them, forgiven where their meaning is plain."""
+"""Parsing of arguments, which forgives mistakes whose meaning is clear."""
 
 import difflib
 import inspect
@@ -80,7 +80,7 @@ _ALIKE = 0.7
 
 
 def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
-    """The request that the arguments mean, or an error that says what to send instead."""
+    """Parse arguments into a request; the error says what to send instead."""
     try:
         return operation.request.model_validate(arguments)
     except ValidationError as error:
@@ -94,7 +94,7 @@ def parse(operation: Operation, arguments: Mapping[str, JsonValue]) -> Request:
 
 
 def normalise_arguments(request: Request) -> JsonObject:
-    """The arguments as the operation reads them, however they were spelt; what was not given is not there."""
+    """Return the given arguments under the names that the operation uses."""
     return request.model_dump(mode="json", exclude_unset=True)
 
 
@@ -117,7 +117,7 @@ def _forgive(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonOb
 
 
 def _unwrap_objects(model: type[Request], arguments: Mapping[str, JsonValue]) -> JsonObject:
-    """The arguments with those inside of an object such as `scope` taken out of it, unless one is there twice."""
+    """Return the arguments with those of an object such as `scope` lifted out of it, unless one is given twice."""
     found: JsonObject = dict(arguments)
     for key, value in arguments.items():
         if key in model.model_fields or _snake(key) not in _WRAPPERS:
@@ -155,7 +155,7 @@ def _snake(key: str) -> str:
 
 
 def _decode_json(text: str) -> JsonValue:
-    """What a text says as JSON; the text itself where it is none."""
+    """Decode a text as JSON; return the text itself if it is not JSON."""
     try:
         decoded: JsonValue = json.loads(text)
         canonical(decoded)
@@ -201,7 +201,7 @@ def _explain(operation: Operation, error: ValidationError) -> InvalidArgument:
 
 
 def _advice(name: str, model: type[Request]) -> str:
-    """What to send instead of an argument that is none: what means the same before what is spelled alike."""
+    """Suggest what to send instead of an unknown argument: synonyms before similar spellings."""
     fields = model.model_fields
     has, advice = _ADVICE.get(_snake(name), ("", ""))
     if has in fields:
@@ -220,7 +220,7 @@ def _problems(error: ValidationError) -> list[ErrorDetails]:
 
 
 def _plain_message(text: str) -> str:
-    """A judgement without the words of Python: what is sent is JSON, whose only series is the list."""
+    """Reword a validation message for JSON: it has lists, not tuples."""
     text = text.removeprefix("Value error, ")
     return _SERIES.sub("the list", text).replace(" after validation, not ", ", not ")
 

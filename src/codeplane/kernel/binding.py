@@ -1,4 +1,4 @@
-"""Where the server may be reached from: this machine, and others only with TLS and tokens."""
+"""Which addresses the server may bind: loopback, and others only with TLS and tokens."""
 
 from ipaddress import ip_address
 
@@ -25,7 +25,7 @@ def is_loopback(host: str) -> bool:
 
 
 def may_bind(config: ServerConfig) -> None:
-    """Refuse an address that others reach unless what they send is encrypted and everyone has to show a token."""
+    """Refuse an address that other machines reach, unless TLS is on and everyone needs a token."""
     if is_loopback(config.host):
         return
     missing = [

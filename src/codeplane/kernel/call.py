@@ -24,7 +24,7 @@ ChangeState = Literal["none", "started", "done", "not_done"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """What a mutation did to the repository, without its content."""
+    """The effects of a mutation on the repository, without its content."""
 
     changed_paths: tuple[str, ...] = ()
     files_changed_hash: str = ""
@@ -36,7 +36,7 @@ class Effects:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """What failed, without its wording, for fingerprints."""
+    """A failure without its wording, for fingerprints."""
 
     kind: str
     trace: str = ""
@@ -91,7 +91,7 @@ class Operation:
         return self.mutates and self.mark.capability == "write_files"
 
     def assessment(self, request: Request, call: "Call | None" = None) -> Assessment:
-        """What this call would do; the operation's own risk where it has nothing finer to say."""
+        """Assess what this call would do; by default the operation's own risk."""
         if self.assess is None:
             return Assessment(risk=self.mark.risk)
         return self.assess(call, request)
@@ -107,7 +107,7 @@ class Operation:
             return ()
 
     def restore_result(self, result_json: str) -> Result:
-        """A result that was given before; ResultGone when it was written in a form that is no longer known."""
+        """Restore an earlier result; raises ResultGone when its stored form is no longer known."""
         try:
             return self.result.model_validate_json(result_json)
         except ValidationError as error:
@@ -192,49 +192,49 @@ class Call:
 
     @property
     def identity(self) -> str:
-        """Whose account the call acts with outside, in the words of the protocol."""
+        """The account that the call acts with outside, in the protocol's terms."""
         return identity_word(self.operation.mark.identity, self.actor)
 
     async def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the caller how far the call has come."""
+        """Report the call's progress to the caller."""
         if self.caller.on_progress is not None:
             shown = self.redact(message) if message else message
             await self.caller.on_progress(Progress(done=done, total=total, message=shown))
 
     def part(self, data: bytes, begin: int, end: int) -> bytes:
-        """The bytes from `begin` to `end` without secrets, also without halves of those that reach out of them."""
+        """The bytes from `begin` to `end` without secrets, including those that extend beyond them."""
         shown = splice(data, self.secrets_in(data), MARK.encode(), begin, end)
         if shown != data[begin:end] and LEFT_OUT not in self.warnings:
             self.warnings.append(LEFT_OUT)
         return shown
 
     def may_write(self, path: str) -> None:
-        """Ask before writing a path that was learnt of only while planning; raises when it is refused."""
+        """Ask for a path that only planning brought up; raises when it is refused."""
         self.check_path(self, path)
 
     def event_scope(self) -> EventScope | None:
-        """The part of the log that the caller may read, and of what is made of it; None is all of it."""
+        """The part of the log and its tables that the caller may read; None is all of it."""
         return self.find_scope(self)
 
     def warn(self, text: str) -> None:
-        """Say something beside the answer, in `meta.warnings`."""
+        """Add a warning to the answer, in `meta.warnings`."""
         self.warnings.append(self.redact(text))
 
     def report_change(self, effects: Effects) -> None:
-        """State what this mutation changed."""
+        """Report what this mutation changed."""
         self.effects = effects
 
     def change_begins(self) -> None:
-        """State that from here on something may be changed."""
+        """Report that something may be changed from here on."""
         self.change = "started"
 
     def change_ended(self, *, done: bool, mutation_id: str | None = None) -> None:
-        """State that the change is made as a whole, or that nothing is changed."""
+        """Report that the change is complete, or that nothing was changed."""
         self.change = "done" if done else "not_done"
         self.mutation_id = mutation_id if done else None
 
     def report_failure(self, failure: Failure) -> None:
-        """State what failed (tests, a command) though the call itself answers."""
+        """Report a failure (of tests, of a command) in a call that itself succeeds."""
         self.failure = failure
 
     async def record(self, drafts: Sequence[tuple[str, str, JsonObject]]) -> None:

@@ -1,4 +1,4 @@
-"""What the ledger keeps of a call: intent before a mutation, outcome after every call."""
+"""The ledger's record of a call: its intent before a mutation, its outcome at the end."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,24 +35,24 @@ _MAX_LINES_BYTES = 16_384
 
 
 def task_stream(task_id: str) -> str:
-    """The stream a task's own facts and its calls are in."""
+    """The stream of a task and its calls."""
     return f"task/{task_id}"
 
 
 def action_stream(action_id: str) -> str:
-    """The stream that an action's facts are in."""
+    """The stream of an action."""
     return f"action/{action_id}"
 
 
 def refusal_status(by: str, reason: str) -> str:
-    """What a no to an action is: a person's, that of its time, or that of things as they were when it was to run."""
+    """The status of a refused action: rejected by a person, expired, or no longer possible when it was due to run."""
     if by != NO_PERSON:
         return "rejected"
     return "expired" if reason == EXPIRED_REASON else "not_run"
 
 
 def with_action(finished: Draft) -> list[Draft]:
-    """How a call ended, and the same for the stream of the action that it carried out."""
+    """The end of a call, with a copy for the stream of the action that it carried out."""
     payload, call_id = finished.payload, finished.correlation.call_id
     action_id = payload.get("action_id")
     if not isinstance(action_id, str) or not payload.get("executed") or call_id is None:
@@ -76,7 +76,7 @@ def with_action(finished: Draft) -> list[Draft]:
 
 
 def with_copies(finished: Draft) -> list[Draft]:
-    """How a call ended, and copies for the streams of the action that it carried out and of its work item."""
+    """The end of a call, with copies for the streams of its action and its work item."""
     payload, origin = finished.payload, finished.payload.get("origin")
     step = origin.get("step") if isinstance(origin, dict) else None
     if finished.correlation.work_id is None or step is None or payload["status"] != "ok":
@@ -113,12 +113,12 @@ def _work_step(finished: Draft, step: JsonValue) -> list[Draft]:
 
 
 def recovered_payload(mutation_id: str | None, *, cut_off: str) -> JsonObject:
-    """What is added to the record of a call whose change is done, though its answer never came."""
+    """The additions to the record of a call whose change is done but whose answer was lost."""
     return {"cut_off": cut_off, **({"mutation_id": mutation_id} if mutation_id else {})}
 
 
 def key_holder(actor: Actor) -> str:
-    """The holder of an idempotency key: others with the same key get no answer of theirs."""
+    """The holder of an idempotency key; the same key of another holder is a different key."""
     return f"{actor.owner_id}/{actor}"
 
 
@@ -149,7 +149,7 @@ class CallRecord:
         return replace(self._draft(KEY_CLAIMED, payload), stream=key_stream)
 
     def replay_event(self) -> Draft:
-        """The answer of an earlier call with the same key was given again."""
+        """The event that an earlier call's answer was returned again for the same key."""
         return self._draft(CALL_REPLAYED, self._common())
 
     def end_event(
@@ -164,7 +164,7 @@ class CallRecord:
         repo_after: str | None,
         commit_after: str | None = None,
     ) -> Draft:
-        """How the call ended."""
+        """The event of the call's end."""
         payload = self._common()
         payload["duration_us"] = duration_ns // 1000
         change = self.call.change if self.operation.journaled else "started"
@@ -254,7 +254,7 @@ class CallRecord:
 
 
 def _first(items: Sequence[str], most: int, size: int) -> list[JsonValue]:
-    """As many from the beginning as fit into both bounds."""
+    """The longest prefix that fits both bounds."""
     kept: list[JsonValue] = []
     for item in items[:most]:
         size -= len(dumps(item).encode()) + 1

@@ -26,7 +26,7 @@ _FOREIGN = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disabled:
-    """Stands for an object whose operations a setting switches off."""
+    """A stand-in for an object whose operations a setting disables."""
 
     owner: type
     setting: str
@@ -34,7 +34,7 @@ class Disabled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueChange:
-    """The operations that came and went; one that was replaced is in both."""
+    """The operations that were added and removed; a replaced one is in both."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -129,7 +129,7 @@ class Catalogue:
         return found
 
     def unknown_operation(self, name: str, *, for_people: bool) -> UnknownOperation:
-        """The error for a name that nothing has; operations for people alone are suggested only to people."""
+        """The error for an unknown name; operations for people are suggested only to people."""
         name = name[:_MAX_NAME]
         known = [found.name for found in self._by_name.values() if for_people or not found.mark.people]
         near = [meant for meant in _FOREIGN.get(name.lower(), ()) if meant in known]
@@ -139,11 +139,11 @@ class Catalogue:
 
     @property
     def disabled(self) -> Mapping[str, str]:
-        """The operations that are switched off, each with the setting that does it."""
+        """The disabled operations, each with the setting that disables it."""
         return self._setting_by_name
 
     def risk_of(self, name: str) -> Risk | None:
-        """What an operation may do, or None when it is not there."""
+        """The risk of an operation, or None if there is no such operation."""
         found = self._by_name.get(name)
         return found.mark.risk if found is not None else None
 
@@ -174,7 +174,7 @@ class Catalogue:
 
 
 def disabled_operation(name: str, setting: str) -> OperationDisabled:
-    """The error for an operation, or a family of them, that a setting switches off."""
+    """The error for an operation, or a family of operations, that a setting disables."""
     return OperationDisabled(
         f"{name} is switched off by {setting}: false",
         hint=f"the owner switches it on: set {setting}: true in .codeplane/config.yaml, then cpl down and cpl up",
@@ -191,7 +191,7 @@ def _names_on(owner: type) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Method:
-    """A method that judges or previews an operation; most look at the request alone."""
+    """A method that assesses or previews an operation; most use only the request."""
 
     attribute: str
     takes_call: bool
@@ -204,7 +204,7 @@ class _Method:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Definition:
-    """What a class says of one of its operations."""
+    """One operation as its class declares it."""
 
     attribute: str
     mark: OperationMark
@@ -235,7 +235,7 @@ class _Definition:
 # Every workspace has objects of the same classes, and to look through a class takes longer than all else here.
 @cache
 def definitions_on(owner: type) -> tuple[_Definition, ...]:
-    """What a class says of its operations."""
+    """Return the operations that a class declares."""
     marked: list[tuple[OperationMark, str]] = []
     judges: dict[str, dict[str, _Method]] = {
         OperationMark.ASSESSES: {},

@@ -9,7 +9,7 @@ from codeplane.kernel.json import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientServer:
-    """A server as a client describes it: a program with its arguments, or an address. Nobody has agreed to it yet."""
+    """A server as a client describes it, not approved yet: a program with its arguments, or an address."""
 
     name: str
     command: str = ""
@@ -19,7 +19,7 @@ class ClientServer:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def to_json(self) -> JsonObject:
-        """Everything of it, secrets too."""
+        """The whole server, including secrets."""
         return {
             "name": self.name,
             "command": self.command,
@@ -32,7 +32,7 @@ class ClientServer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedServer:
-    """What became of an offer: the arguments of `tools.start` that ask for it, or why it cannot be asked for."""
+    """The result of an offer: the arguments of `tools.start` that request it, or why it cannot be requested."""
 
     name: str
     arguments: JsonObject = field(default_factory=dict)
@@ -50,5 +50,5 @@ class ServerOffers(Protocol):
         ...
 
     def withdraw(self, thread_id: str, connection_id: str) -> Awaitable[None]:
-        """Take back what a connection offers for a thread; servers that nobody else offers for it end."""
+        """Withdraw a connection's offers for a thread; servers that no other connection offers end."""
         ...

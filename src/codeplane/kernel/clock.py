@@ -8,7 +8,7 @@ SECOND_NS = 1_000_000_000
 
 
 class Clock(Protocol):
-    """Where the time comes from."""
+    """A source of time."""
 
     def now_ns(self) -> int:
         """Wall-clock time in nanoseconds since 1970; may jump either way, so nothing is ordered by it."""

@@ -87,7 +87,7 @@ class Conveyor:
 
     @property
     def running(self) -> int:
-        """How many calls are under way."""
+        """The number of calls under way."""
         return self._running
 
     async def drain(self, timeout_sec: float) -> int:

@@ -58,7 +58,7 @@ class DeclaredRequest(Request):
 
 
 class DeclaredResult(Result):
-    """What another program answered; its content is not ours, and so not trusted."""
+    """The answer of another program; its content is untrusted."""
 
     content: JsonValue
     # Which program answered.

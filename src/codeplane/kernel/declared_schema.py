@@ -72,7 +72,7 @@ class DeclaredSchema:
         )
 
     def problems(self, arguments: object) -> list[str]:
-        """What is wrong with arguments, in sentences; at most a few."""
+        """Describe what is wrong with arguments, in a few sentences."""
         found: list[str] = []
         for problem in _problems(self.document, arguments, ""):
             found.append(problem)

@@ -11,7 +11,7 @@ from codeplane.kernel.json import JsonObject
 
 
 class DeferredStatus(StrEnum):
-    """How far a deferred call is."""
+    """The state of a deferred call."""
 
     WORKING = "working"
     ENDED = "ended"
@@ -20,7 +20,7 @@ class DeferredStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeferredQuestion:
-    """What the person at the caller's client is asked; `question_id` is used once."""
+    """A question to the person at the caller's client; `question_id` is used once."""
 
     question_id: str
     text: str

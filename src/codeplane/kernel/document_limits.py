@@ -1,4 +1,4 @@
-"""How much text of open documents is taken; imports nothing slow."""
+"""Limits on the text of open documents; imports nothing slow."""
 
 MAX_DOCUMENTS = 200
 MAX_CHARACTERS = 4 * 1024 * 1024

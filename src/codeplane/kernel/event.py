@@ -17,7 +17,7 @@ class Source(StrEnum):
 
 
 class ContentTrust(StrEnum):
-    """How far the payload's content may be believed."""
+    """How far the payload's content is trusted."""
 
     UNTRUSTED_MODEL = "UNTRUSTED_MODEL"
     TRUSTED_VALIDATED = "TRUSTED_VALIDATED"
@@ -26,7 +26,7 @@ class ContentTrust(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """What else an event belongs to, beside its stream."""
+    """The ids that an event belongs to, beside its stream."""
 
     session_id: str | None = None
     call_id: str | None = None
@@ -72,7 +72,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SealedPayload:
-    """What events refer to by its hash, sealed; `limit` bounds all payloads of the same owner together."""
+    """A sealed payload that events refer to by hash; `limit` bounds all payloads of the same owner."""
 
     owner: str
     hash: str
@@ -121,7 +121,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """Where a batch of drafts landed; `sequences` in the order of the drafts."""
+    """The positions of an appended batch; `sequences` in the order of the drafts."""
 
     last_position: int
     sequences: tuple[int, ...]
@@ -129,7 +129,7 @@ class Appended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """Nothing happened, and the stream is alive."""
+    """A sign that the stream is alive though nothing happened."""
 
     position: int
 

@@ -12,7 +12,7 @@ from codeplane.kernel.json import JsonObject, canonical
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolHints:
-    """What a server says of the effects of a tool; None where it says nothing. Nobody has checked it."""
+    """A server's unverified claims about the effects of a tool; None where it claims nothing."""
 
     read_only: bool | None = None
     destructive: bool | None = None
@@ -47,7 +47,7 @@ class ExternalTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """What a tool answered, as text within a bound."""
+    """The answer of a tool, as bounded text."""
 
     text: str
     is_error: bool = False
@@ -83,7 +83,7 @@ class ToolSession(Protocol):
 
 
 class ToolListener(Protocol):
-    """What a connection reports without being asked."""
+    """Receives what a connection reports unasked."""
 
     def tools_changed(self) -> None:
         """The list of tools is another one."""
@@ -95,7 +95,7 @@ class ToolListener(Protocol):
 
 
 class ToolConnector(Protocol):
-    """How one server is reached."""
+    """Connects to one server."""
 
     @property
     def is_confined(self) -> bool:
@@ -109,7 +109,7 @@ class ToolConnector(Protocol):
 
 
 class PluginHost(Protocol):
-    """What a plugin reaches of CodePlane, as an actor of its own."""
+    """The part of CodePlane that a plugin can use, as an actor of its own."""
 
     async def call(self, operation: str, arguments: JsonObject) -> JsonObject:
         """Call an operation; its result or error as JSON."""

@@ -1,4 +1,4 @@
-"""What counts as a failed call: one that ended with an error, or without what was asked for."""
+"""Decides which calls count as failed: those that ended with an error or without the requested result."""
 
 # Stopped by a rule, a person or a limit before anything went wrong.
 REFUSED = (

@@ -1,4 +1,4 @@
-"""What to do next, as agents and as people do it."""
+"""Next steps, as tool calls for agents and as commands for people."""
 
 import re
 

@@ -27,7 +27,7 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeDiff:
-    """What a job changed; `conflicts` are files that are no longer in the checkout as they were at its start."""
+    """The changes of a job; `conflicts` are files that the checkout has changed since it started."""
 
     files: tuple[FileChange, ...]
     diff: str
@@ -37,7 +37,7 @@ class TreeDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedTree:
-    """What was applied to the checkout; without a mutation it was so already."""
+    """The changes applied to the checkout; no mutation if it had them already."""
 
     files: tuple[FileChange, ...]
     mutation_id: str
@@ -79,7 +79,7 @@ class JobTrees(Protocol):
         ...
 
     async def diff(self, job_id: str, base: str) -> TreeDiff:
-        """What the job changed since `base`."""
+        """Return what the job changed since `base`."""
         ...
 
     async def apply(self, call: Call, job_id: str, base: str) -> AppliedTree:

@@ -177,7 +177,7 @@ class ModelProvider(Protocol):
     """One endpoint that serves models; it never retries by itself."""
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
-        """Ask a model and yield its answer as it comes, `Finished` last; ProviderFault when it does not get there."""
+        """Ask a model and yield its answer as it comes, `Finished` last; raises ProviderFault otherwise."""
         ...
 
     async def models(self) -> Sequence[str]:

@@ -18,12 +18,12 @@ class NotificationChannel(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in records."""
+        """Its name in records."""
         ...
 
     @property
     def address(self) -> str:
-        """Where it sends to on other machines, which a person allows once; empty for what stays here."""
+        """Its address on another machine, which a person allows once; empty for a local channel."""
         ...
 
     async def send(self, notice: JsonObject) -> None:

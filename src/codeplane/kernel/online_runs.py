@@ -35,7 +35,7 @@ class OnlineRuns:
             self._end(run)
 
     def dismiss(self) -> None:
-        """State that the current run starts nothing that has the network."""
+        """Report that the current run starts nothing with network access."""
         if (run := _CURRENT.get()) is not None:
             self._end(run)
 

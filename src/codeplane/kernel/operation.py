@@ -1,4 +1,4 @@
-"""How an operation is declared: one typed thing the plane can do, defined once and projected everywhere."""
+"""Declares operations: each is defined once, with types, and projected to every surface."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from codeplane.kernel.json import JsonObject, canonical, dumps
 
 
 class Risk(StrEnum):
-    """What a call can do to the world, mildest first."""
+    """The possible effects of a call, mildest first."""
 
     READ = "low"
     WRITE = "medium"
@@ -25,7 +25,7 @@ class Risk(StrEnum):
 
     @property
     def plain(self) -> str:
-        """What such a call does, in a word or two for people."""
+        """The risk in a word or two for people."""
         return _PLAIN[self.name]
 
 
@@ -98,7 +98,7 @@ _MOMENTARY = {"epoch", "commit", "stale", "verified_sec_ago", "query_time_ms", "
 
 
 class Result(BaseModel):
-    """What an operation answers with; `text` is what an agent reads."""
+    """An operation's answer; `text` is what an agent reads."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     # What holds a secret is given once, and kept nowhere.
@@ -109,15 +109,15 @@ class Result(BaseModel):
         return dumps(self.model_dump(mode="json", exclude_none=True))
 
     def unmet(self) -> str | None:
-        """Why what was asked for did not come to pass though the call was answered: red tests, conflicts."""
+        """Why an answered call did not achieve what was asked: red tests, conflicts."""
         return None
 
     def untrusted_source(self) -> tuple[str, str] | None:
-        """Where content in it that others wrote came from (kind of source, which); None when there is none."""
+        """The source of content that others wrote (kind, name); None when there is none."""
         return None
 
     def follow_up(self) -> FollowUp | None:
-        """Where the work goes on that it tells of; None when it tells of none, or that has ended."""
+        """The work that goes on after this answer; None when there is none or it has ended."""
         return None
 
     def stable_bytes(self) -> bytes | None:
@@ -133,7 +133,7 @@ Kind: TypeAlias = Literal["force", "delete", "history", "work"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """What one call would really do, judged from its arguments."""
+    """The actual effects of one call, judged from its arguments."""
 
     risk: Risk
     effects: tuple[str, ...] = ()
@@ -156,7 +156,7 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What a person is shown before deciding; `pins` are what the handler is held to when they say yes."""
+    """The preview that a person decides on; the handler is held to `pins` after approval."""
 
     summary: str
     body: str = ""

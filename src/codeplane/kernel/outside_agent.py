@@ -16,7 +16,7 @@ ToolKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentInfo:
-    """What an agent says of itself."""
+    """An agent's description of itself."""
 
     name: str = ""
     version: str = ""
@@ -59,14 +59,14 @@ class AgentText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentPlan:
-    """What the agent means to do, in the place of what it said before: (content, status) each."""
+    """The agent's plan, which replaces the one before: (content, status) each."""
 
     entries: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentUsage:
-    """How full the agent's context is, and what its session has cost so far in US dollars."""
+    """The fill level of the agent's context, and the cost of its session so far in US dollars."""
 
     used: int
     size: int
@@ -78,7 +78,7 @@ AgentUpdate: TypeAlias = AgentText | AgentToolCall | AgentPlan | AgentUsage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStop:
-    """How a prompt ended, with the tokens that the agent counted."""
+    """The end of a prompt, with the tokens that the agent counted."""
 
     reason: StopReason
     input_tokens: int = 0
@@ -87,7 +87,7 @@ class AgentStop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalState:
-    """What a command of a terminal printed; without an exit code it has not ended."""
+    """The output of a terminal's command; without an exit code it still runs."""
 
     output: str
     truncated: bool
@@ -95,7 +95,7 @@ class TerminalState:
 
 
 class AgentHost(Protocol):
-    """What an agent is answered by while it works; each method may raise CodePlaneError, which the agent is told."""
+    """Answers an agent's requests while it works; the agent is sent any CodePlaneError that a method raises."""
 
     async def update(self, update: AgentUpdate) -> None:
         """Take what the agent reports."""
@@ -118,7 +118,7 @@ class AgentHost(Protocol):
         ...
 
     def terminal(self, terminal_id: str) -> TerminalState:
-        """What became of a command."""
+        """The state of a command."""
         ...
 
     async def wait_terminal(self, terminal_id: str) -> TerminalState:
@@ -140,7 +140,7 @@ class AgentHost(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentPlace:
-    """Where an agent works: its own work tree and its own home."""
+    """The work tree and the home of an agent."""
 
     tree: Path
     home: Path
@@ -158,7 +158,7 @@ class AgentSession(Protocol):
 
     @property
     def info(self) -> AgentInfo:
-        """What the agent says of itself."""
+        """The agent's description of itself."""
         ...
 
     @property
@@ -176,7 +176,7 @@ class AgentSession(Protocol):
 
 
 class AgentConnector(Protocol):
-    """How one agent is started."""
+    """Starts one agent."""
 
     def start(self, place: AgentPlace, host: AgentHost) -> AbstractAsyncContextManager[AgentSession]:
         """Run the agent; OutsideAgentFailed when it does not come up. Leaving it ends all of its processes."""

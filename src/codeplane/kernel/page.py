@@ -13,11 +13,11 @@ class PageRequest(Request):
 
 
 class Pagination(Result):
-    """Where the next page starts; without next_cursor everything has been returned."""
+    """The start of the next page; without next_cursor this is the last page."""
 
     next_cursor: str | None = None
     total_estimate: int | None = None
 
     def line(self) -> str:
-        """What an agent reads at the end of a page."""
+        """The line at the end of a page, for agents."""
         return f"\nmore: cursor={self.next_cursor}" if self.next_cursor else ""

@@ -1,4 +1,4 @@
-"""Where the planes meet: what the conveyor and the operations need from others, as protocols."""
+"""The protocols by which the conveyor and the operations use other planes."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class Blobs(Protocol):
 
 
 class Payloads(Protocol):
-    """What work saw and planned, whole: sealed, by hash, kept as long as the work item is."""
+    """Stores full payloads of work: sealed, by hash, as long as the work item."""
 
     async def put(self, work_id: str, data: bytes) -> str:
         """Store a payload of an item and return its hash when it is durable; TooLarge beyond the item's bound."""
@@ -80,7 +80,7 @@ class Identity(Protocol):
 
 
 class Verdict(StrEnum):
-    """What the rules say about a call."""
+    """The rules' decision about a call."""
 
     ALLOW = "allow"
     ASK = "ask"
@@ -102,7 +102,7 @@ class Decision:
 
 
 class Authority(Protocol):
-    """What an actor may do."""
+    """Decides what an actor may do."""
 
     async def decide(self, call: Call, assessment: Assessment) -> Decision:
         """Allow, ask or deny one call; CapabilityDenied when no grant of the caller covers it."""
@@ -131,7 +131,7 @@ Readable: TypeAlias = Callable[[Call, Sequence[str]], Awaitable[frozenset[str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What a person decides: one call, what it would do, and why it is asked about."""
+    """A question to a person: one call, its effects, and why it is asked about."""
 
     call: Call
     assessment: Assessment
@@ -166,7 +166,7 @@ class Approver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallReport:
-    """What a finished call means for its task."""
+    """The effect of a finished call on its task."""
 
     operation: Operation
     budget: Budget
@@ -207,7 +207,7 @@ class Claim(Protocol):
 
     @property
     def replay(self) -> "StoredOutcome | None":
-        """How the first call with this key ended, when there was one."""
+        """The end of the first call with this key, if any."""
         ...
 
     @property
@@ -221,11 +221,11 @@ class Claim(Protocol):
         ...
 
     async def find_other_outcome(self) -> "StoredOutcome | None":
-        """How the call ended that claimed the key on another node meanwhile; None when that one freed the key."""
+        """The end of the call that claimed the key on another node; None when it freed the key."""
         ...
 
     def release(self) -> None:
-        """Let others go on; what happened is in the log."""
+        """Let waiting calls proceed; the outcome is in the log."""
         ...
 
 
@@ -275,7 +275,7 @@ class StreamReader(Protocol):
         ...
 
     def gap(self) -> None:
-        """What it wanted is gone."""
+        """The events that it wanted are gone."""
         ...
 
     def close(self) -> None:
@@ -293,7 +293,7 @@ class StreamObserver(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What became of the change of a call whose end was not recorded; or it is still being made.
+    """The outcome of a change whose call has no recorded end; it may still be under way.
 
     `reason` says what is half done, and how to finish it.
     """

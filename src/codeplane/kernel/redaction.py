@@ -171,13 +171,13 @@ class Redactor:
 
     @property
     def margin(self) -> int:
-        """How many bytes around a part have to be known to see every secret that reaches into it."""
+        """The number of bytes around a part that are needed to find every secret that overlaps it."""
         matcher = self._matcher()
         # More than the longest, which may be broken into lines, or written letter by letter.
         return max(_LONGEST_SHAPE, matcher.longest * 4 if matcher is not None else 0)
 
     def spans(self, data: bytes, *, assignments: bool = True) -> Spans:
-        """Where the secrets are."""
+        """The spans of secrets."""
         if len(data) < _SHORTEST_KNOWN:
             return []
         found = [(at, at + len(secret)) for secret in self._known for at in _places(data, secret)]
@@ -187,7 +187,7 @@ class Redactor:
         return merge_spans(found + _shapes_in(data, assignments=assignments))
 
     def settled_length(self, data: bytes) -> int:
-        """How many bytes at the start can be cut off so that no secret reaches over the cut, whatever comes next."""
+        """The longest prefix that can be cut off without splitting a secret, whatever follows."""
         if not (end := _word_end(data)):
             return 0
         matcher, patterns = self._matcher(), _compile_patterns()
@@ -260,7 +260,7 @@ class Redactor:
 
 
 def prompt_hash(text: str) -> str:
-    """What traces hold instead of a prompt: equal prompts are seen to be equal, and nothing else is."""
+    """A hash that traces hold instead of a prompt: it shows only which prompts are equal."""
     return f"sha256:{digest(text.encode('utf-8', 'surrogatepass'))}"
 
 
@@ -269,7 +269,7 @@ def _is_secret(name: str) -> bool:
 
 
 def _shapes_in(data: bytes, *, assignments: bool, plain: bool = False) -> Spans:
-    """Where secrets are by how they look; with `plain` only those that are single words."""
+    """Find secrets by their form; with `plain` only single words."""
     if len(data) < _SHORTEST_KNOWN:
         return []
     patterns = _compile_patterns()
@@ -287,18 +287,18 @@ def _shapes_in(data: bytes, *, assignments: bool, plain: bool = False) -> Spans:
 
 
 def _word_end(data: bytes) -> int:
-    """Where the last word ends that is followed by white space, with that."""
+    """The end of the last word that white space follows, with that."""
     return max(data.rfind(sign) for sign in (b" ", b"\t", b"\n", b"\r")) + 1
 
 
 def _open_start(data: bytes, secret: bytes) -> int:
-    """Where the data may begin a secret that it does not end."""
+    """The offset at which the data may begin a secret without ending it."""
     sizes = range(min(len(secret) - 1, len(data)), 0, -1)
     return len(data) - next((size for size in sizes if data.endswith(secret[:size])), 0)
 
 
 def _open_key(data: bytes, patterns: "_Patterns") -> int:
-    """Where a private key begins whose end is not there yet."""
+    """The offset of a private key whose end is still missing."""
     at = data.rfind(b"-----BEGIN")
     if at < 0 or patterns.key_end.search(data[at:]) or not patterns.key_begin.match(data[at:]):
         return len(data)
@@ -314,7 +314,7 @@ def _places(data: bytes, secret: bytes) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Patterns:
-    """Everything that is looked for, ready to be used."""
+    """The compiled patterns."""
 
     hints: "re.Pattern[bytes]"
     named: "re.Pattern[bytes]"

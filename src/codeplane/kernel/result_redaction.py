@@ -33,11 +33,11 @@ class ResultRedaction:
         return text if actor.is_person else self._redactor.text(text, assignments=False)
 
     def secrets_in(self, actor: Actor, data: bytes) -> Spans:
-        """Where the bytes hold what the actor may not see."""
+        """The spans of bytes that the actor may not see."""
         return [] if actor.is_person else self._redactor.spans(data, assignments=False)
 
     def margin(self, actor: Actor) -> int:
-        """How many bytes around a part have to be searched to find every secret that reaches into it."""
+        """The number of bytes around a part that are needed to find every secret that overlaps it."""
         return 0 if actor.is_person else self._redactor.margin
 
     def error(self, actor: Actor, error: CodePlaneError) -> None:

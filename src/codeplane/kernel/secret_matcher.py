@@ -63,7 +63,7 @@ class SecretMatcher:
         return any(self._find_hexadecimal(data, *run) for run in _coded_letters(data))
 
     def spans(self, data: bytes) -> Spans:
-        """Where they are, whole or cut, in order."""
+        """Their spans, whole or cut, in order."""
         found = self._find_plain(data)
         for lines in _wrapped_lines(data):
             found += self._find_wrapped(data, *lines)
@@ -73,7 +73,7 @@ class SecretMatcher:
         return merge_spans(found)
 
     def open_start(self, data: bytes) -> int:
-        """Where the data may begin one of them that it does not end, in any form; its length where it does not."""
+        """The offset at which the data may begin one of them without ending it; its length if there is none."""
         start = len(data)
         for at in range(max(0, len(data) - self.longest), len(data)):
             # Of a long tail the first bytes tell, and most have others.
@@ -101,12 +101,12 @@ class SecretMatcher:
         return found
 
     def _reach(self, data: bytes) -> int:
-        """How far data that begins as a long secret does goes on as one."""
+        """The length up to which the data agrees with a long secret."""
         at = bisect(self._long, data)
         return max(_HEAD, 0, *(_common_length(data, form) for form in self._long[max(at - 1, 0) : at + 1]))
 
     def _find_wrapped(self, data: bytes, start: int, stop: int) -> Spans:
-        """Where they are in lines of base64 or hexadecimal that were broken by width."""
+        """Find them in base64 or hexadecimal that is wrapped into lines."""
         if not (found := self._find_plain(_LINE_END.sub(b"", data[start:stop]))):
             return []
         places: list[int] = []
@@ -117,7 +117,7 @@ class SecretMatcher:
         return [(places[first], places[last - 1] + 1) for first, last in found]
 
     def _find_hexadecimal(self, data: bytes, start: int, stop: int) -> Spans:
-        """Where they are in letters that are written one by one in hexadecimal."""
+        """Find them in text written byte by byte in hexadecimal."""
         if data[start:stop].isalnum():
             # One of the forms is found in it, or none.
             return []
@@ -128,7 +128,7 @@ class SecretMatcher:
         return [(pairs[first].start(), pairs[last - 1].end()) for first, last in found]
 
     def _cut(self, data: bytes) -> Spans:
-        """What is left of them where text was cut: before its end, and on both sides of an ellipsis."""
+        """Find parts of them where text was cut: at its end, and on both sides of an ellipsis."""
         found: Spans = []
         ends = [len(data)]
         for mark in _CUT.finditer(data):
@@ -142,7 +142,7 @@ class SecretMatcher:
         return found
 
     def _head_of_one(self, data: bytes, shortest: int) -> int:
-        """How many of its last bytes are how a secret begins."""
+        """The length of its longest suffix that is a prefix of a secret."""
         for size in range(len(data), shortest - 1, -1):
             at = len(data) - size
             if data[at : at + _PART] in self._starts and _is_part(self._forms, data[at:]):
@@ -150,7 +150,7 @@ class SecretMatcher:
         return 0
 
     def _tail_of_one(self, data: bytes) -> int:
-        """How many of its first bytes are how a secret ends."""
+        """The length of its longest prefix that is a suffix of a secret."""
         for size in range(len(data), _PART - 1, -1):
             if data[size - _PART : size] in self._ends and _is_part(self._reversed, data[size - 1 :: -1]):
                 return size
@@ -221,7 +221,7 @@ def _pattern(pattern: bytes) -> "Pattern[bytes]":
 
 
 def _common_length(left: bytes, other: bytes) -> int:
-    """How many bytes two have in common at their start."""
+    """The length of the common prefix of two."""
     pairs = enumerate(zip(left, other, strict=False))
     return next((at for at, (left, right) in pairs if left != right), min(len(left), len(other)))
 

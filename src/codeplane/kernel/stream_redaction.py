@@ -51,7 +51,7 @@ class StreamRedaction:
         return shown
 
     def _skip(self) -> bool:
-        """Leave out text up to what ends it; False when that has not come yet."""
+        """Skip text up to its end marker; False when that has not come yet."""
         if self._until == _KEY_END:
             end = self._held.find(_KEY_END)
             # The end may come in two pieces.

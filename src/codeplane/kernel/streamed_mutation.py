@@ -95,6 +95,6 @@ class StreamedMutations:
         return stream
 
     def end(self, place: Place, error: CodePlaneError | None) -> None:
-        """Let those that are attached know how the call ended; a second end counts for nothing."""
+        """Report the call's end to those attached; a second end is ignored."""
         if (found := self._by_place.pop(place, None)) is not None:
             found.end(error)

@@ -30,7 +30,7 @@ class Remote:
 
     @classmethod
     def of(cls, header: str | None) -> "Remote | None":
-        """What a `traceparent` says; None for one that is not well-formed, which the standard says to ignore."""
+        """Parse a `traceparent`; None for a malformed one, which the standard says to ignore."""
         found = _TRACEPARENT.fullmatch(header) if header is not None and len(header) <= 512 else None
         if found is None:
             return None
@@ -164,7 +164,7 @@ class Trace:
 
     @property
     def duration_ns(self) -> int:
-        """How long the whole call took."""
+        """The duration of the whole call."""
         return self.ended_ns - self.started_ns
 
     def span_id(self, number: int) -> str:

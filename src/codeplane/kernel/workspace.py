@@ -30,7 +30,7 @@ def job_folders(environ: Mapping[str, str], home: Path) -> Path:
 
 
 def job_folder(folder: Path, root: Path) -> Path:
-    """Where in a folder of work trees those of one repository's jobs are; a copy of it has jobs of its own."""
+    """The folder of one repository's jobs below a folder of work trees; a copy of the repository has its own."""
     return folder / sha256(os.fsencode(root.resolve())).hexdigest()[:_NAME_LENGTH]
 
 
@@ -59,7 +59,7 @@ class Workspace:
 
     @property
     def ignore(self) -> Path:
-        """Tells git to leave our files alone."""
+        """Make git ignore our files."""
         return self.home / ".gitignore"
 
     @property

@@ -128,7 +128,7 @@ def describe_policy_problems(policy: JsonValue) -> str:
 
 
 def describe_work(work: JsonValue) -> str:
-    """What goes on by itself, in one line; empty when nothing does."""
+    """Describe the background work in one line; empty without any."""
     if not isinstance(work, dict):
         return ""
     counts = [f"{work[state]} {state}" for state in ("running", "queued", "waiting") if work.get(state)]

@@ -1,4 +1,4 @@
-"""What the log keeps of a decision: asked ones with their action, all of them for steps of work."""
+"""The log's record of a decision: asked ones with their action, all of them for steps of work."""
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError

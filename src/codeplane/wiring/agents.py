@@ -42,7 +42,7 @@ _HOMES = ("XDG_RUNTIME_DIR", "DISPLAY", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agents:
-    """What outside agents are made of, before there is a conveyor."""
+    """The parts of outside agents that need no conveyor."""
 
     foundation: Foundation
     conversations: Conversations
@@ -151,7 +151,7 @@ class Agents:
         place: AgentPlace,
         socket: ToolSocket | None,
     ) -> ProgramStart:
-        """What to start for an agent: always in the sandbox, with a home of its own; blocks."""
+        """The command of an agent, always in the sandbox and with a home of its own; blocks."""
         workspace, secrets = self.foundation.workspace, loaded.tool_secrets
         environment = clean_environment(os.environ, network=settings.network)
         path = path_outside(environment["PATH"], workspace.root, place.tree)

@@ -72,7 +72,7 @@ _POLICY_SEC = 15.0
 
 
 def tables() -> tuple[Projection, ...]:
-    """The tables that the planes keep of the log."""
+    """The tables of all planes."""
     return tuple(table() for kind in PLANES for table in kind.tables)
 
 
@@ -102,11 +102,11 @@ class Plane:
     parts: tuple[Part, ...]
 
     def problems(self) -> list[str]:
-        """Why it is not ready, if it is not."""
+        """The reasons why it is not ready."""
         return [problem for part in self.parts for problem in part.problems()]
 
     async def until_ready(self) -> None:
-        """Wait, but not for long, until calls can be decided; without a usable policy they are denied."""
+        """Wait briefly until calls can be decided; without a usable policy they are denied."""
         await asyncio.wait({asyncio.ensure_future(asyncio.to_thread(self.trust.policy.warm, _POLICY_SEC))})
 
 
@@ -175,7 +175,7 @@ async def run_plane(
 
 
 async def _join_shared(workspace: Workspace, config: Config) -> tuple[SharedStore | None, bytes | None]:
-    """The log that the settings name, with this plane's ledger as a part of it, and its key; None without one."""
+    """The shared log that the settings name, and its key; None without one."""
     if not config.ledger.shared:
         return None, None
     state = await asyncio.to_thread(LedgerState.at, workspace.ledger)
@@ -263,7 +263,7 @@ def _sections(parts: Sequence[Part]) -> dict[str, Section]:
 
 
 def _check_names(config: Config, catalogue: Catalogue) -> None:
-    """Refuse settings that name what is not there: a gate that was meant to open would stay shut in silence."""
+    """Refuse settings that name unknown operations or families: a gate meant to open would stay shut silently."""
     known = {found.name for found in catalogue} | catalogue.disabled.keys()
     for name in config.trust.allow:
         # Declared operations come later.
@@ -289,7 +289,7 @@ async def _restore(plane: Plane) -> None:
 
 
 async def _background(plane: Plane) -> None:
-    """Run the sweeps of all parts as they are due; one that fails does not keep the others from running."""
+    """Run the sweeps of all parts when due; one that fails does not stop the others."""
     logger, clock = plane.logs.logger("codeplane"), plane.clock
     started_ns = clock.monotonic_ns()
     due: list[tuple[int, Sweep]] = [

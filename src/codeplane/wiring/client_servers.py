@@ -1,4 +1,4 @@
-"""How MCP servers that clients bring along are started: enclosed, and without the owner's secrets."""
+"""Starts MCP servers that clients bring along: sandboxed, and without the owner's secrets."""
 
 import asyncio
 import re
@@ -37,7 +37,7 @@ StartProgram = Callable[[McpServerConfig], ProgramStart]
 
 
 class ClientServerPlans:
-    """Makes a plan of each server that a client describes; refuses what cannot be enclosed."""
+    """Plans the start of each server that a client describes; refuses what cannot be sandboxed."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ClientServerPlans:
         self._start = start
 
     async def plan(self, server: ClientServer, definition: str) -> ServerPlan:
-        """What would be started; InvalidArgument, SandboxMissing or ToolServerUnavailable where nothing can be."""
+        """Return what would be started; raises InvalidArgument, SandboxMissing or ToolServerUnavailable."""
         if loaders := [name for name in server.env if _steers_sandbox(name)]:
             raise InvalidArgument(
                 f"the variable {loaders[0][:100]} decides what runs outside of the sandbox",

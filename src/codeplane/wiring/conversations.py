@@ -48,7 +48,7 @@ _MAX_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversations:
-    """What conversations are made of, before there is a conveyor."""
+    """The parts of conversations that need no conveyor."""
 
     foundation: Foundation
     payloads: Payloads
@@ -122,7 +122,7 @@ class Conversations:
         return self.kind, self.job_kind
 
     def job_queue(self, engine: WorkEngine) -> JobQueue:
-        """What queues jobs, for everybody who starts some."""
+        """The queue of jobs, for all that start them."""
         config = self.foundation.config
         return JobQueue(
             engine=engine,
@@ -134,7 +134,7 @@ class Conversations:
         )
 
     def schedule_runs(self, engine: WorkEngine) -> ScheduleRuns:
-        """What schedules start."""
+        """The runs that schedules start."""
         return ScheduleRuns(
             jobs=self.job_queue(engine),
             turns=TurnQueue(engine=engine, payloads=self.payloads),
@@ -216,7 +216,7 @@ class Conversations:
         return ThreadAccess(self.store, work_scope(conveyor.ports.authority.event_scope))
 
     def job_callbacks(self, engine: WorkEngine) -> JobCallbacks:
-        """What brings the ends of jobs back into the threads that started them."""
+        """Reports the ends of jobs to the threads that started them."""
         return JobCallbacks(
             log=self.foundation.log,
             jobs=self.jobs,
@@ -230,7 +230,7 @@ class Conversations:
         )
 
     def callbacks(self, engine: WorkEngine, jobs: JobCallbacks) -> TurnCallbacks:
-        """What brings decided proposals back into their threads."""
+        """Reports decided proposals to their threads."""
         return TurnCallbacks(
             log=self.foundation.log,
             store=self.store,
@@ -240,7 +240,7 @@ class Conversations:
 
 
 def _instructions(root: Path, redactor: Redactor) -> str:
-    """What the repository says to agents, without secrets; empty when there is no such file in it."""
+    """The repository's instructions to agents, without secrets; empty without such a file."""
     try:
         descriptor = os.open(root / _INSTRUCTIONS, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:

@@ -1,4 +1,4 @@
-"""The dashboard: who is signed in, and what its pages ask for."""
+"""The dashboard: sign-ins, and the queries of its pages."""
 
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.kernel.workspace import Workspace
@@ -12,7 +12,7 @@ from codeplane.wiring.part import House, Part, PlaneWiring
 
 
 class DashboardWiring(PlaneWiring):
-    """Beside its pages, which are a surface."""
+    """Builds the dashboard's operations; its pages are a surface."""
 
     def __init__(self, house: House) -> None:
         super().__init__(house)

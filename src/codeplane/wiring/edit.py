@@ -64,7 +64,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestTools:
-    """What runs the repository's own code."""
+    """The tools that run the repository's own code."""
 
     environment: Mapping[str, str]
     sandbox: Sandbox
@@ -98,7 +98,7 @@ class TestTools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edits:
-    """What changes a repository, and what the last run left half-changed."""
+    """The operations that change a repository, and the changes that the last run left half-made."""
 
     operations: tuple[object, ...]
     recovered: tuple[RecoveredMutation, ...]
@@ -119,7 +119,7 @@ class Edits:
     def endings(
         self, log: EventLog, catalogue: Catalogue, recovered: Sequence[RecoveredMutation] | None = None
     ) -> CallEndings:
-        """What became of the calls that the last run left under way."""
+        """The endings of the calls that the last run left under way."""
         known = self.recovered if recovered is None else recovered
         ended = {mutation.mutation_id for mutation in known}
         return CallEndings(
@@ -142,7 +142,7 @@ def build_edits(
     parsers: ParserPool,
     hidden: Path | None = None,
 ) -> Edits:
-    """Build the operations; what the last run left half-changed is put right at once, before anybody reads.
+    """Build the operations; half-made changes of the last run are repaired first, before anybody reads.
 
     What guards git's programs is in `hidden`, or else in `home`.
     """

@@ -25,7 +25,7 @@ from codeplane.work.turns.turn_run import Models
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explorations:
-    """What explorations are made of, before there is a conveyor."""
+    """The parts of explorations that need no conveyor."""
 
     foundation: Foundation
     payloads: Payloads

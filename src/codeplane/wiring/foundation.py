@@ -1,4 +1,4 @@
-"""What every plane and every workspace of one CodePlane stands on: settings, log, time, secrets."""
+"""The foundation of every plane and workspace: settings, log, time, secrets."""
 
 import asyncio
 import os
@@ -44,7 +44,7 @@ from codeplane.vectors.text_vectors import SharedEmbedder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """What a CodePlane is started with."""
+    """The inputs of a start."""
 
     workspace: Workspace
     loaded: LoadedConfig
@@ -63,7 +63,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foundation:
-    """The same for all planes; it knows none of them."""
+    """The parts that all planes share; it knows none of them."""
 
     workspace: Workspace
     loaded: LoadedConfig
@@ -168,7 +168,7 @@ class Foundation:
         return self.untrusted.has_marks
 
     def hook_enclosure(self) -> HookSandbox:
-        """What git's hooks and filters run in; SandboxMissing where the only bubblewrap is not to be trusted."""
+        """The sandbox of git's hooks and filters; raises SandboxMissing where the only bubblewrap is untrusted."""
         if (program := bubblewrap_of_other_work_tree(self.secrets)) is not None:
             # Else they would run as if there were none, in reach of everything.
             raise SandboxMissing(

@@ -1,4 +1,4 @@
-"""What the last run left unfinished: calls without an end, half-made changes, git that still runs."""
+"""Recovery of the last run: calls without an end, half-made changes, git that still runs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ _POLL_SEC = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoveredTree:
-    """What the last run left in the work tree of a job, put right."""
+    """The repaired work tree of a job of the last run."""
 
     mutations: MutationStore
     recovered: Sequence[RecoveredMutation]
 
     @classmethod
     def all(cls, foundation: Foundation) -> "list[RecoveredTree]":
-        """Put the work trees of jobs right that the last run was changing."""
+        """Repair the work trees of jobs that the last run was changing."""
         folder, config = trees_folder(foundation.workspace, foundation.config.jobs), foundation.config.edits
         found: list[RecoveredTree] = []
         for tree in sorted(folder.glob(f"*/{TREE}")):
@@ -41,7 +41,7 @@ class RecoveredTree:
 
 
 class LastRun:
-    """Records how everything ended whose end was not recorded."""
+    """Records the missing ends of the last run's calls."""
 
     def __init__(self, *, foundation: Foundation, edits: Edits) -> None:
         self._foundation = foundation
@@ -80,7 +80,7 @@ class LastRun:
         )
 
     def state(self) -> JsonObject:
-        """What git of the last run still works on, of which nothing is recorded yet."""
+        """The mutations that git of the last run still works on."""
         left = [f"{started.what} ({mutation_id})" for mutation_id, started in self._edits.pending.left.items()]
         return {"git_still_runs": list(left)} if left else {}
 

@@ -1,4 +1,4 @@
-"""The ledger: its operations, retention, and what is recorded when records were lost."""
+"""The ledger: its operations, its retention, and records of lost records."""
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.conveyor import Conveyor
@@ -12,7 +12,7 @@ from codeplane.wiring.part import House, Part, PlaneWiring, Sweep
 
 
 class LedgerWiring(PlaneWiring):
-    """Lets callers read the log, and forgets what is old."""
+    """Lets callers read the log, and drops old events."""
 
     def __init__(self, house: House) -> None:
         super().__init__(house)

@@ -1,4 +1,4 @@
-"""How an MCP server over HTTP is reached with the owner's settings and secrets."""
+"""Connections to MCP servers over HTTP, with the owner's settings and secrets."""
 
 from collections.abc import Callable, Iterable
 
@@ -41,7 +41,7 @@ def server_oauth(
 def http_connector(
     server: McpServerConfig, loaded: LoadedConfig, oauth: ServerOAuth | None, *, version: str
 ) -> McpConnector:
-    """What connects to a server over HTTP."""
+    """The connector of a server over HTTP."""
     config, secrets = loaded.config.tools, loaded.tool_secrets
 
     def find() -> HttpServer:

@@ -1,4 +1,4 @@
-"""Language models: the providers that the settings name, and what may be asked of them."""
+"""Language models: the providers in the settings, and which models may be used."""
 
 from codeplane.adapters.anthropic_messages import BASE_URL, AnthropicMessages
 from codeplane.adapters.embedded_model import EmbeddedModel
@@ -28,7 +28,7 @@ class ModelsWiring(PlaneWiring):
 
     @property
     def choice(self) -> Models:
-        """Which models there are for turns."""
+        """The models that turns can use."""
         routes = self._routes
         return Models(
             # One that is named and may not be asked is refused, not passed over.

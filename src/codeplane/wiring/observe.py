@@ -1,4 +1,4 @@
-"""What is seen of a running CodePlane: metrics, traces, the server's own state, the catalogue."""
+"""Observability of a running CodePlane: metrics, traces, the server's state, the catalogue."""
 
 import asyncio
 
@@ -78,7 +78,7 @@ class ObserveWiring(PlaneWiring):
         )
 
     def _watch(self, conveyor: Conveyor) -> None:
-        """Say where the gauges are read, now that all operations are known."""
+        """Connect the gauges to their sources, now that all operations are known."""
         metrics, log, logs, sessions = (
             self.foundation.metrics,
             self.foundation.log,

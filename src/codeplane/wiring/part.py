@@ -1,4 +1,4 @@
-"""What a plane is to the app: a part that is restored, started, swept and stopped like all others."""
+"""The part by which the app restores, starts, sweeps and stops a plane."""
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Section: TypeAlias = Callable[[Call], JsonObject | Awaitable[JsonObject]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Work that is due now and then; `every_sec` of 0 is at each turn of the background loop, about once a second."""
+    """Periodic work; `every_sec` of 0 is each turn of the background loop, about once a second."""
 
     run: Callable[[], Awaitable[None]]
     every_sec: float = 0.0
@@ -35,7 +35,7 @@ async def _nothing_to_stop() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What one plane adds to a running CodePlane."""
+    """One plane's contribution to a running CodePlane."""
 
     # Objects whose operations go into the catalogue.
     operations: tuple[object, ...] = ()
@@ -56,7 +56,7 @@ class Part:
 
 
 class PlaneWiring:
-    """Builds one plane: first what needs no conveyor, which is made of that, then its part."""
+    """Builds one plane: first what needs no conveyor, since the conveyor is made of it, then its part."""
 
     tables: ClassVar[tuple[type[Projection], ...]] = ()
 
@@ -65,7 +65,7 @@ class PlaneWiring:
         self.foundation = house.foundation
 
     def part(self, conveyor: Conveyor) -> Part:
-        """What the plane adds."""
+        """The plane's part."""
         raise NotImplementedError
 
 

@@ -30,7 +30,7 @@ def refactor_operations(
     engine: Engine,
     scip: ScipStore,
 ) -> tuple[object, ...]:
-    """Build the operations, or with `refactor.enabled` off what answers that they are."""
+    """Build the operations, or with `refactor.enabled` off their stand-ins, which answer that they are disabled."""
     config = foundation.config.refactor
     if not config.enabled:
         kinds = (RefactorOperations, DecisionOperations, ScipOperations)

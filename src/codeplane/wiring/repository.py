@@ -258,7 +258,7 @@ def _vectors(home: Path, embedder: SharedEmbedder | None) -> Callable[[FactStore
 
 
 class RepositoryWiring(PlaneWiring):
-    """The repository that is served: its index, what changes it, and what the last run left of that."""
+    """The repository that is served: its index, its mutations, and the recovery of the last run's."""
 
     tables = (DecisionTable,)
 

@@ -1,4 +1,4 @@
-"""Schedules: what wakes them, and their operations."""
+"""Schedules: their wake-ups and operations."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from codeplane.work.threads.operations import ThreadAccess
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedules:
-    """What schedules are made of."""
+    """The parts of schedules."""
 
     foundation: Foundation
     store: ScheduleStore
@@ -27,7 +27,7 @@ class Schedules:
 
     @classmethod
     def of(cls, foundation: Foundation, runs: ScheduleRuns, end_reason: Callable[[Actor], str | None]) -> "Schedules":
-        """Build what wakes schedules; it does so once it is started."""
+        """Build the wake-ups, which begin once they are started."""
         store, logger = ScheduleStore(foundation.log), foundation.logs.logger("schedules")
         wakeups = Wakeups(store=store, runs=runs, clock=foundation.clock, config=foundation.config.schedules)
         scheduler = Scheduler(

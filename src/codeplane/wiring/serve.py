@@ -63,7 +63,7 @@ _COLLECTED_AFTER = (10_000, 20, 20)
 
 
 def settle_collector() -> None:
-    """Leave what is loaded by now alone, and look at new objects rarely: else all of it is scanned again and again."""
+    """Exclude loaded objects from garbage collection, and collect new ones rarely."""
     gc.freeze()
     gc.set_threshold(*_COLLECTED_AFTER)
 
@@ -333,7 +333,7 @@ class Serving:
                 logger.warning("the server's address was deleted, and is written down again", port=facts["port"])
 
     def _is_home_gone(self) -> bool:
-        """Whether the folder that was served is no more, or another one is in its place."""
+        """Whether the served folder is gone or replaced."""
         return self._home is not None and _identity(self._workspace.home) != self._home
 
     def _remove_address(self, logger: FilteringBoundLogger) -> None:
@@ -384,7 +384,7 @@ def _in_url(host: str) -> str:
 
 
 class _Endpoint:
-    """An ASGI application where Starlette would otherwise take a function for a request handler."""
+    """An ASGI application that Starlette does not take for a request handler."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

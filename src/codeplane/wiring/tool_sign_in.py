@@ -11,7 +11,7 @@ from codeplane.wiring.mcp_connection import http_connector, server_oauth
 
 
 async def sign_in(name: str, loaded: LoadedConfig, show: Callable[[str], None]) -> None:
-    """Get a token for a server by a browser and keep it sealed; `show` is given the address to open."""
+    """Obtain a token for a server by a browser and store it sealed; `show` receives the address to open."""
     server = loaded.config.mcp.servers.get(name)
     if server is None:
         raise NotFound(f"there is no MCP server {name!r} in your settings", hint="cpl tools add NAME --url URL")
@@ -28,7 +28,7 @@ async def sign_in(name: str, loaded: LoadedConfig, show: Callable[[str], None]) 
 
 
 class _Silent:
-    """Takes no note of what a server reports beside its answers."""
+    """Ignores what a server reports beside its answers."""
 
     def tools_changed(self) -> None:
         return

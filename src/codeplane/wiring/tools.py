@@ -42,7 +42,7 @@ _ALL = "all"
 
 
 class ToolsWiring(PlaneWiring):
-    """Builds a connector for each server that is configured; nothing is started before the server is."""
+    """Builds a connector for each configured server; nothing starts before our server does."""
 
     tables = (ToolTrustTable,)
 
@@ -95,7 +95,7 @@ class ToolsWiring(PlaneWiring):
         )
 
     async def start_servers(self) -> None:
-        """Connect the servers; only a server of ours does, since an embedded run is over at once."""
+        """Connect the servers; only our server does, since an embedded run is short."""
         await self.registry.start()
 
     async def _restore(self) -> JsonObject:
@@ -191,13 +191,13 @@ class ToolsWiring(PlaneWiring):
         return self._door
 
     def _learn(self, secrets: Iterable[str]) -> None:
-        """Leave these out of all that is recorded, shown and answered."""
+        """Redact these in records, displays and answers."""
         known = list(secrets)
         self.foundation.redactor.learn(known)
         self.foundation.outward.learn(known)
 
     def _program(self, program: OutsideProgram, expand: Callable[[str], str]) -> ProgramStart:
-        """What to start for a server, in the sandbox unless the owner says otherwise; blocks.
+        """The command of a server, in the sandbox unless the owner says otherwise; blocks.
 
         `expand` puts the owner's secrets in place of their placeholders.
         """
@@ -253,7 +253,7 @@ def _is_confined(program: OutsideProgram) -> bool:
 
 
 def _address(server: OutsideProgram) -> str:
-    """Where a server is, without what could be secret."""
+    """The address of a server, without possible secrets."""
     if isinstance(server, McpServerConfig) and server.url:
         parts = urlsplit(server.url)
         port = f":{parts.port}" if parts.port else ""

@@ -1,4 +1,4 @@
-"""Trust: who calls, what they may do, whom they ask, and what is recorded of it."""
+"""Trust: identities, permissions, approvals, and their audit."""
 
 import os
 from functools import partial
@@ -60,7 +60,7 @@ from codeplane.wiring.repository import RepositoryWiring
 
 
 class TrustWiring(PlaneWiring):
-    """Everything between a caller and what it asks for."""
+    """Builds what decides about calls."""
 
     tables = (
         IdempotencyTable,
@@ -238,7 +238,7 @@ class TrustWiring(PlaneWiring):
 
 
 def build_shell(foundation: Foundation, root: Path) -> ShellOperations | Disabled:
-    """The operations that run commands in a work tree, or what stands for them where they are switched off."""
+    """The operations that run commands in a work tree, or their stand-ins when disabled."""
     workspace = foundation.workspace
     if not foundation.config.shell.enabled:
         return Disabled(owner=ShellOperations, setting="shell.enabled")

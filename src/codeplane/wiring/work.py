@@ -50,7 +50,7 @@ _MAX_DEFERRED_DAYS = 7.0
 
 
 class WorkWiring(PlaneWiring):
-    """Counts what callers do against the limits of their tasks, and runs work that goes on by itself."""
+    """Counts calls against the limits of their tasks, and runs background work."""
 
     tables = (
         SessionTable,
@@ -224,7 +224,7 @@ class WorkWiring(PlaneWiring):
 
     @property
     def keeps_server_up(self) -> bool:
-        """Whether a server in the background has to stay, though nobody calls it."""
+        """Whether a server in the background has to stay up without calls."""
         return self.engine.running > 0 or self.deferred.running > 0 or self.schedules.keep_server_up
 
     async def _is_own(self, work_id: str) -> bool:
@@ -257,7 +257,7 @@ class WorkWiring(PlaneWiring):
             await self.agents.trees.remove_leftovers()
 
     async def delete_orphaned_payloads(self) -> None:
-        """Delete what was kept for items and artifacts that are gone."""
+        """Delete payloads of items and artifacts that are gone."""
         await self._payloads.delete_orphans()
 
     async def _stop(self) -> None:

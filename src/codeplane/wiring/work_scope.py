@@ -1,4 +1,4 @@
-"""Whose work a call may see, and whose it may change."""
+"""Which work a call may see, and which it may change."""
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.event_log import EventScope

@@ -1,4 +1,4 @@
-"""Further workspaces that a serving one attaches, read-only."""
+"""Attached workspaces, read-only."""
 
 import os
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ def build_workspaces(foundation: Foundation) -> tuple[Workspaces, WorkspaceOpera
 
 
 def _enclosure(workspace: Workspace, root: Path, secrets: SecretFiles) -> Before | None:
-    """What encloses the git that reads a folder inside the serving repository.
+    """The sandbox of the git that reads a folder inside the served repository.
 
     Tests and commands can write all of it, also its git settings, and git would run the filters they name.
     """

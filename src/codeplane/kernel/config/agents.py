@@ -1,4 +1,4 @@
-"""Agents: their tokens, and those of others that run turns."""
+"""Agents: their tokens, and outside agents that run turns."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from codeplane.kernel.config.section import AbsolutePath, HomePath, Section, Ser
 
 
 class OutsideAgentConfig(Section):
-    """An agent of others that speaks ACP over stdin and stdout, and what it may see beside its own work tree."""
+    """An outside agent that speaks ACP over stdin and stdout, and what it may see beside its work tree."""
 
     command: str = Field(min_length=1, description="the program that is started")
     args: tuple[str, ...] = Field((), description="its arguments")
@@ -23,7 +23,7 @@ class OutsideAgentConfig(Section):
 
 
 class AgentsConfig(Section):
-    """Agents with tokens of their own, and agents of others that run turns."""
+    """Agents with tokens of their own, and outside agents that run turns."""
 
     token_minutes: float = Field(720.0, gt=0, description="the longest life of an agent's token")
     session_minutes: float = Field(60.0, gt=0, description="the life of a session token")

@@ -1,4 +1,4 @@
-"""The log and how long it keeps what."""
+"""The log and its retention."""
 
 from pydantic import Field
 
@@ -19,7 +19,7 @@ class LedgerConfig(Section):
 
 
 class RetentionConfig(Section):
-    """How long the log keeps what."""
+    """How long the log keeps its streams."""
 
     tasks_days: float = Field(14.0, gt=0, description="streams of tasks and sessions")
     tasks_max: int = Field(500, ge=1, description="at most this many tasks, newest first")

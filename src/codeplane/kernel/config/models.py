@@ -9,7 +9,7 @@ from codeplane.kernel.json import JsonValue
 
 
 class ModelPrice(Section):
-    """What a model costs, in US dollars for a million tokens."""
+    """The price of a model, in US dollars per million tokens."""
 
     model: str = Field(min_length=1, description="the provider's name for it")
     input: float = Field(ge=0, description="of the prompt")
@@ -41,7 +41,7 @@ class ModelProviderConfig(Section):
 
 
 class ModelCeilings(Section):
-    """What may be used up before further calls are refused; 0: no limit."""
+    """Limits of use, beyond which further calls are refused; 0: no limit."""
 
     turn_usd: float = Field(0.0, ge=0, description="US dollars in one turn")
     thread_usd: float = Field(0.0, ge=0, description="US dollars in one thread")

@@ -1,4 +1,4 @@
-"""The repository: its index, its changes, git and tests."""
+"""The repository: index, changes, git and tests."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from codeplane.kernel.config.section import Off, Patterns, Section
 
 
 class IndexConfig(Section):
-    """What is known of the repository."""
+    """The index of the repository."""
 
     watch: bool = Field(True, description="listen to the system's file events; off, every answer walks the disk")
     max_file_bytes: int = Field(10 * 1024 * 1024, ge=1024, description="larger files are not indexed, and counted")
@@ -21,7 +21,7 @@ class IndexConfig(Section):
 
 
 class WorkspacesConfig(Section):
-    """Further folders that can be asked about."""
+    """Other folders that can be queried."""
 
     roots: tuple[str, ...] = Field((), description="folders that agents may attach, with those below them")
     max_attached: int = Field(16, ge=0, description="workspaces attached at once")
@@ -43,7 +43,7 @@ class EmbeddingsConfig(Section):
 
 
 class EditsConfig(Section):
-    """What changes files, and for how long it can be taken back."""
+    """Changes of files, and how long they can be undone."""
 
     undo_days: float = Field(14.0, gt=0, description="how long a mutation can be undone")
     undo_mb: int = Field(500, ge=1, description="what is kept for undo; the oldest go first")

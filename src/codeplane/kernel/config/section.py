@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 
 class Section(BaseModel):
-    """A group of settings; unknown keys are refused by name."""
+    """A group of settings; unknown keys are rejected by name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

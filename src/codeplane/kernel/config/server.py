@@ -1,4 +1,4 @@
-"""The servers and what they write about themselves."""
+"""The servers, their logs and their telemetry."""
 
 from typing import Annotated, Literal
 
@@ -69,14 +69,14 @@ class LogOutput(Section):
 
 
 class LoggingConfig(Section):
-    """What the server says about itself."""
+    """The server's own log."""
 
     level: Level = Field("INFO", description="the least severe level that is written")
     outputs: tuple[LogOutput, ...] = Field((LogOutput(),), description="where it is written, each in its own format")
 
 
 class ObserveConfig(Section):
-    """What is kept and sent on of where calls spend their time."""
+    """Metrics and traces of calls."""
 
     metrics_open: bool = Field(False, description="/metrics answers every account, and other machines, without a token")
     traces: int = Field(1000, ge=0, le=100_000, description="calls whose spans are kept in memory; 0: none are timed")

@@ -9,7 +9,7 @@ from codeplane.kernel.json import JsonValue
 
 
 class ToolOverride(Section):
-    """What the owner says of one tool of a server; it counts more than what the server says."""
+    """The owner's word on one tool of a server, which overrides the server's."""
 
     risk: ToolRisk | None = Field(None, description="what a call of it can do")
     identity: ToolIdentity | None = Field(None, description="whose account it acts with")
@@ -17,7 +17,7 @@ class ToolOverride(Section):
 
 
 class OAuthConfig(Section):
-    """How a token for a server is got."""
+    """How a token for a server is obtained."""
 
     grant: Literal["authorization_code", "client_credentials"] = Field(
         "authorization_code", description="authorization_code: your account, by `cpl tools login`; else its own account"
@@ -57,7 +57,7 @@ class OutsideProgram(Section):
 
 
 class McpServerConfig(OutsideProgram):
-    """An MCP server whose tools are operations here; in the form that other clients have, with more fields."""
+    """An MCP server whose tools become operations, in the form that other clients use, with more fields."""
 
     type: Literal["", "stdio", "http", "streamable-http"] = Field("", description="as other clients write it")
     url: str = Field("", description="of a server over HTTP, instead of a command")

@@ -1,4 +1,4 @@
-"""Who may do what, and how a person is asked."""
+"""Permissions, and how a person is asked."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from codeplane.kernel.config.section import Capability, Off, Section
 
 
 class TrustConfig(Section):
-    """What runs without asking."""
+    """Which calls run without asking."""
 
     mode: Literal["automatic", "trust", "always"] = Field(
         "trust",
@@ -37,7 +37,7 @@ class ApprovalsConfig(Section):
 
 
 class NotificationsConfig(Section):
-    """How a person is reached who is not looking; the owner's own settings alone count."""
+    """How an absent person is notified; taken from the owner's own settings alone."""
 
     command: tuple[str, ...] = Field(
         (), max_length=20, description="run for each notification, with its summary as the last argument: notify-send"
@@ -72,7 +72,7 @@ class DevicesConfig(Section):
 
 
 class ShellConfig(Section):
-    """Shell commands of agents; every one is asked about."""
+    """Shell commands of agents; a person is asked about each."""
 
     enabled: bool = Field(True, description="off, there is no run_bash")
     sandbox: Annotated[Literal["required", "off"], Off] = Field(

@@ -1,4 +1,4 @@
-"""Sessions and the work that goes on in them."""
+"""Sessions and the work in them."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from codeplane.kernel.config.section import AbsolutePath, Section
 
 
 class TaskLimits(Section):
-    """What one task may use up."""
+    """Limits of one task."""
 
     max_mutations: int = Field(1000, ge=0, description="calls that change the repository")
     max_test_runs: int = Field(200, ge=0, description="test runs")
@@ -21,7 +21,7 @@ class SessionConfig(Section):
 
 
 class WorkConfig(Section):
-    """Work that goes on by itself."""
+    """Work in the background."""
 
     max_running: int = Field(20, ge=1, le=1000, description="work items that run at once; others are queued")
     max_queued: int = Field(1000, ge=1, le=100_000, description="work items that have not ended; more are refused")
@@ -78,14 +78,14 @@ class JobsConfig(Section):
 
 
 class ArtifactsConfig(Section):
-    """What work leaves behind."""
+    """Documents that work produces."""
 
     max_bytes: int = Field(8 * 1024 * 1024, ge=1024, description="the largest artifact")
     thread_bytes: int = Field(64 * 1024 * 1024, ge=1024, description="all artifacts of one thread together")
 
 
 class SchedulesConfig(Section):
-    """Schedules, and the server that wakes for them."""
+    """Schedules, and keeping the server up for them."""
 
     max_schedules: int = Field(20, ge=0, le=1_000_000, description="schedules that there may be; more are refused")
     grace_sec: float = Field(

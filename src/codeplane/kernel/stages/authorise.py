@@ -28,7 +28,7 @@ class Authorise:
         return Authorised(identified=identified, assessment=assessment, decision=decision, recalled=recalled)
 
     async def judge(self, identified: Identified) -> tuple[Assessment, Decision]:
-        """What the call would do now and what the rules say; approve asks again after a person took their time."""
+        """Assess the call and ask the rules; approve repeats it after a person has decided."""
         call = identified.call
         if call.operation.assess is None or identified.request.is_assessed_at_once():
             assessment = call.operation.assessment(identified.request, call)

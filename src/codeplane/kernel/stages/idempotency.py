@@ -16,7 +16,7 @@ class KeyClaims:
     streams: StreamedMutations
 
     async def claim(self, received: Received, operation: str, key: str) -> StoredOutcome | None:
-        """How an earlier call with this key ended, None when this call is the first; waits while another runs."""
+        """Return the end of an earlier call with this key, None if this is the first; waits while another runs."""
         place = (key_holder(received.actor), operation, key)
         if (stream := self.streams.find(place, received.arguments_hash)) is not None:
             return StoredOutcome(stream=stream)

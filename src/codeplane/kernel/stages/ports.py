@@ -1,4 +1,4 @@
-"""What the stages need from outside the kernel."""
+"""The protocols that the stages need from outside the kernel."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

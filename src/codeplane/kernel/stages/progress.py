@@ -1,4 +1,4 @@
-"""How far a call has come: one type for each step, so that a stage has what it needs or is not reached."""
+"""The progress of a call: one type for each step, so that a stage always has what it needs."""
 
 import asyncio
 from collections.abc import Mapping
@@ -112,7 +112,7 @@ class Admitted:
 
     @property
     def identified(self) -> Identified:
-        """Whose call it is."""
+        """The identified caller."""
         return self.authorised.identified
 
 
@@ -154,12 +154,12 @@ class Progress:
 
     @property
     def budget(self) -> Budget:
-        """What the call is counted as."""
+        """The budget that the call counts against."""
         operation = self.received.operation
         return operation.mark.budget if operation is not None and not self.only_reads else Budget.NONE
 
     def ids(self) -> JsonObject:
-        """What names this call in the server's own log."""
+        """The ids of this call in the server's own log."""
         return {
             "call_id": self.received.call_id,
             "request_id": self.received.request_id,
@@ -168,7 +168,7 @@ class Progress:
         }
 
     def facts(self) -> JsonObject:
-        """What the call's trace says beside where its time went."""
+        """The attributes of the call's trace."""
         received, identified, authorised = self.received, self.identified, self.authorised
         verdict = authorised.decision.verdict.value if authorised else None
         known: JsonObject = {

@@ -25,7 +25,7 @@ _MAX_CONFLICTS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a call ended, as it was recorded."""
+    """The recorded end of a call."""
 
     result: Result | None = None
     result_json: str = "null"
@@ -111,7 +111,7 @@ class Recorder:
         encoded: bytes | None,
         error: CodePlaneError | None,
     ) -> Draft:
-        """Tell the task how its call ended, and describe that for the log."""
+        """Report the call's end to its task, and describe it for the log."""
         ports, call, admitted = self._ports, identified.call, progress.admitted
         repo_after, commit_after = await ports.repo.state() if progress.mutated else (None, None)
         report = CallReport(
@@ -234,7 +234,7 @@ def _may_wait(progress: Progress) -> bool:
 
 
 def _record(progress: Progress, identified: Identified) -> CallRecord:
-    """What the ledger keeps of a call that belongs to a task."""
+    """The record of a call that belongs to a task."""
     received, admitted = identified.received, progress.admitted
     return CallRecord(
         call=identified.call,
@@ -252,7 +252,7 @@ def _record(progress: Progress, identified: Identified) -> CallRecord:
 
 
 def _refusal_event(received: Received, error: CodePlaneError) -> Draft:
-    """What the ledger keeps of a call that was refused before it belonged to any task."""
+    """The event of a call that was refused before it belonged to a task."""
     payload: JsonObject = {
         "operation": received.operation.name if received.operation else received.name[:_MAX_NAME],
         "status": error.name,

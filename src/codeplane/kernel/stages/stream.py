@@ -56,7 +56,7 @@ class Stream:
         )
 
     def observe(self, progress: Progress, status: str) -> None:
-        """Tell metrics and logs how a call ended."""
+        """Report the call's end to metrics and logs."""
         received = progress.received
         received.status = status
         self.observer.call_finished(

@@ -175,7 +175,7 @@ def row_from_event(event: Event, *, surface: str | None, client: str | None) -> 
 
 
 def summarise_arguments(payload: JsonObject) -> str:
-    """What was asked, in short: the arguments of a read, the paths of a mutation."""
+    """Summarise a request: the arguments of a read, the paths of a mutation."""
     arguments, paths = payload.get("arguments"), payload.get("changed_paths")
     if isinstance(arguments, dict):
         set_arguments = {name: value for name, value in arguments.items() if value is not False and value not in _UNSET}

@@ -300,7 +300,7 @@ def _step(row: Sequence[Cell], summaries: Mapping[str, str]) -> Step:
 
 
 def _signals(work: Work, steps: Sequence[Step]) -> tuple[str, ...]:
-    """What repeats, and which limits are nearly used up, in words."""
+    """Describe what repeats, and which limits are nearly used up."""
     signals: list[str] = []
     changes = Counter(step.mutation_fingerprint for step in steps if step.mutation_fingerprint)
     failures = Counter(step.failure_fingerprint for step in steps if step.failure_fingerprint)

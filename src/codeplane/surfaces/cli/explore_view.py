@@ -13,7 +13,7 @@ class ExploreView:
         self._ops: dict[str, JsonObject] = {}
 
     def lines(self, envelope: JsonObject) -> list[str]:
-        """What an event says, if it says anything that is not said elsewhere."""
+        """The lines of an event, unless they are printed elsewhere."""
         payload = envelope["payload"]
         assert isinstance(payload, dict)
         if isinstance(snapshot := payload.get("planSnapshot"), dict):
@@ -56,7 +56,7 @@ def _describe(op: JsonObject) -> str:
 
 
 def _size(result: JsonObject) -> str:
-    """How much a result holds."""
+    """The size of a result."""
     value: JsonValue = json.loads(str(result["payload"]))
     more = "+" if result.get("truncated") else ""
     if isinstance(value, list):

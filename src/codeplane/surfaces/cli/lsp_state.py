@@ -1,4 +1,4 @@
-"""What a language client has told its server, so that another server can be told again; imports nothing slow."""
+"""The state that a language client has sent, so that it can be sent to another server; imports nothing slow."""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ class _Document:
 
 @dataclass(slots=True, kw_only=True)
 class ClientState:
-    """Follows a client's messages: its initialization, its open documents, and what it waits for."""
+    """Tracks a client's messages: its initialization, open documents and pending requests."""
 
     initialize: JsonObject | None = None
     is_initialized: bool = False

@@ -74,5 +74,5 @@ class MarkdownStyle:
 
 
 def _length(text: str, ends: str) -> int:
-    """How far it is to the first of these signs, or to the end."""
+    """The distance to the first of these signs, or to the end."""
     return min((at for end in ends if (at := text.find(end)) >= 0), default=len(text))

@@ -24,7 +24,7 @@ _END = b""
 
 
 class Framing(Protocol):
-    """How messages follow each other on stdin and stdout."""
+    """The framing of messages on stdin and stdout."""
 
     def split(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the messages in what is read."""

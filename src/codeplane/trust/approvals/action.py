@@ -208,7 +208,7 @@ def _arguments_hash(question: Question) -> str:
 
 
 def describe_coverage(question: Question) -> str:
-    """What a remembered answer covers, in words."""
+    """Describe what a remembered answer covers."""
     assessed, name = question.assessment, question.call.operation.name
     effects = "; ".join(assessed.trusted_as or assessed.effects)
     if assessed.risk is Risk.HIGH:

@@ -264,7 +264,7 @@ class Approvals:
             return await self.get(action_id)
 
     async def arguments_of(self, action: Action) -> bytes | None:
-        """What the call of an action was made with, or None when it is no longer stored."""
+        """The arguments of an action's call, or None when they are no longer stored."""
         data = await self._payloads.get(action.action_id, action.arguments_hash)
         # Earlier versions left them beside the results.
         return data if data is not None else await self._log.get(action.arguments_hash)

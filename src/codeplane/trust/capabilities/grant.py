@@ -102,7 +102,7 @@ class GrantContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """What one agent may do until the grant ends."""
+    """The permissions of one agent until the grant ends."""
 
     grant_id: str
     # A `verified` grant belongs to the holder of a token of that name, any other to a client that calls itself so.

@@ -76,7 +76,7 @@ class Grants:
 
     @property
     def agent_capabilities(self) -> frozenset[str]:
-        """What the owner's settings give to agents."""
+        """The capabilities that the owner's settings give to agents."""
         return self._agents
 
     async def restore(self) -> int:
@@ -150,7 +150,7 @@ class Grants:
         return self._gits is not None and self._gits().cover(path)
 
     def conversation_grant(self, actor: Actor) -> Grant:
-        """What whoever shows the owner's token in a conversation holds for its threads and turns."""
+        """The grant of a caller with the owner's token, for its threads and turns."""
         return _implicit_grant("conversation", actor, frozenset({"spawn_agents"}))
 
     def sources(self, actor: Actor, rights: TokenRights | None) -> Iterator[Grant]:
@@ -324,7 +324,7 @@ def _implicit_grant(
     context: GrantContext = GrantContext(),  # noqa: B008  # frozen
     expires_ns: int = _NEVER_NS,
 ) -> Grant:
-    """What an actor holds without a grant, as a grant."""
+    """The permissions that an actor holds without a grant, as a grant."""
     return Grant(
         grant_id=why,
         agent=str(actor),

@@ -1,4 +1,4 @@
-"""What ends with a revoked agent or device beside its tokens."""
+"""The grants, answers and sessions that end with a revoked agent or device."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -37,7 +37,7 @@ async def revoke_nothing(call: Call, actor_id: str, *, everything: bool) -> Revo
 
 
 def describe_revoked(grants: int, questions: int, answers: int) -> str:
-    """What ended, as the end of a sentence; empty when nothing did."""
+    """Describe what ended, as the end of a sentence; empty when nothing did."""
     parts = [f"{plural(grants, 'grant')} ended"] if grants else []
     parts += [f"{plural(questions, 'open question')} rejected"] if questions else []
     parts += [f"{plural(answers, 'remembered answer')} forgotten"] if answers else []

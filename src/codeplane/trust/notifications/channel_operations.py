@@ -22,7 +22,7 @@ class NoRequest(Request):
 
 
 class ReachOutRequest(Request):
-    """What a person should know now."""
+    """A message that a person should get now."""
 
     text: str = Field(min_length=1, max_length=300, pattern=r"\S", description="one or two sentences")
 

@@ -40,7 +40,7 @@ Ingest = Callable[[Call, str, str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellParts:
-    """What the shell operations need."""
+    """The dependencies of the shell operations."""
 
     root: Path
     config: ShellConfig

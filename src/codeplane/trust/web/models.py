@@ -68,7 +68,7 @@ class Found(Result):
 
 
 class SearchResult(Result):
-    """What the search engine found; titles and snippets are others' words."""
+    """The hits of the search engine; titles and snippets are untrusted."""
 
     content_trust: Literal["UNTRUSTED"] = "UNTRUSTED"
     query: str

@@ -36,7 +36,7 @@ class Network(Protocol):
 
 
 class RequestTarget(Protocol):
-    """What a request needs to know of its target."""
+    """The target of a request."""
 
     @property
     def secure(self) -> bool: ...

@@ -26,7 +26,7 @@ _MAX_SHOWN = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebParts:
-    """What the web operations need."""
+    """The dependencies of the web operations."""
 
     config: WebConfig
     network: Network

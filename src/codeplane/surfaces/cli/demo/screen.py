@@ -1,4 +1,4 @@
-"""What the demo prints: the agent's words, calls and answers."""
+"""The demo's output: the agent's words, calls and answers."""
 
 import json
 import os
