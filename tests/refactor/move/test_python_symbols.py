@@ -124,6 +124,21 @@ def test_what_the_old_module_still_uses_it_imports(tmp_path: Path) -> None:
 
 
 @requirement("REF-12")
+@requirement("REF-12")
+def test_names_of_one_module_come_by_one_import_as_long_as_a_line_holds_them(tmp_path: Path) -> None:
+    names = [f"a_rather_long_name_{number}" for number in range(6)]
+    files = {
+        "low.py": "".join(f"{name} = {number}\n" for number, name in enumerate(names)),
+        "old.py": f"from low import (\n    {', '.join(names)},\n)\n\n\ndef total():\n    return {' + '.join(names)}\n",
+        "use.py": "from old import total\n",
+    }
+    with repository(tmp_path, files) as repo:
+        after = repo.after(repo.plan(plan_symbol_move, repo.target("total"), "new.py"))
+        assert after["new.py"].startswith(
+            f"from low import {', '.join(names[:3])}\nfrom low import {', '.join(names[3:])}\n\n\ndef total"
+        )
+
+
 def test_a_destination_that_imported_it_defines_it(tmp_path: Path) -> None:
     files = {
         "a.py": "import b\n\n\ndef f():\n    return b.Y\n\n\ndef g(): ...\n",

@@ -6,10 +6,13 @@ from codeplane.refactor.move.span import Span, line_end, line_start, past_newlin
 from codeplane.refactor.move.top_statements import TopStatement, is_type_checking, top_statements
 
 _TEXTS = frozenset({"string", "concatenated_string"})
+# As long as a line of most formatters is.
+_MAX_LINE = 88
 
 
 def add_imports(text: bytes, statements: Sequence[str], typed: Sequence[str]) -> list[Span]:
     """Return the spans that add imports to a file; `typed`: imports for type checkers only."""
+    statements, typed = _joined_by_module(statements), _joined_by_module(typed)
     listed = top_statements(text, "python")
     spans: list[Span] = []
     block = next((statement for statement in listed if is_type_checking(text, statement)), None)
@@ -35,6 +38,23 @@ def add_imports(text: bytes, statements: Sequence[str], typed: Sequence[str]) ->
 def import_end(text: bytes) -> int:
     """Return where the imports at the top of a file end."""
     return _end(text, top_statements(text, "python"))[0]
+
+
+def _joined_by_module(statements: Sequence[str]) -> list[str]:
+    """Return the statements with `from m import a` and `from m import b` as one, where it fits on a line."""
+    joined: list[str] = []
+    last: dict[str, int] = {}
+    for statement in statements:
+        module, _, names = statement.partition(" import ")
+        can_join = module.startswith("from ") and not any(sign in names for sign in "*(#")
+        place = last.get(module) if can_join else None
+        if place is not None and len(joined[place]) + len(names) + 2 <= _MAX_LINE:
+            joined[place] += f", {names}"
+            continue
+        if can_join:
+            last[module] = len(joined)
+        joined.append(statement)
+    return joined
 
 
 def _behind(text: bytes, listed: list[TopStatement], code: str) -> Span:
