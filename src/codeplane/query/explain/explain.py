@@ -1,8 +1,6 @@
 """The `explain_symbol` operation: a symbol's definition, members, references and tests in one answer."""
 
 import asyncio
-import time
-from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +10,7 @@ from pydantic import Field
 
 from codeplane.code.entity import Bound
 from codeplane.code.model import Definition, Facts
-from codeplane.code.resolve.references import Reference, references
 from codeplane.code.resolve.resolver import Resolver
-from codeplane.code.resolve.tier import SURE, TIERS
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.files.paths import path_text
@@ -29,17 +25,15 @@ from codeplane.query.explain.explanation import (
     ExplainResult,
     Explanation,
     Member,
-    OtherPlaces,
-    ReferenceSummary,
     SymbolEntry,
 )
 from codeplane.query.explain.file_outline import outline_file
+from codeplane.query.explain.reference_summary import summarise_references
 from codeplane.query.knowledge import Knowledge
 from codeplane.query.near_names import near_names
-from codeplane.query.search.hit import line_at
 from codeplane.query.search.matches import Place
 from codeplane.query.search.scope import Keep, scope
-from codeplane.query.search.symbols import Target, side_of_target, targets
+from codeplane.query.search.symbols import Target, targets
 from codeplane.query.signature import doc, signature
 
 _MAX_CANDIDATES = 30
@@ -47,20 +41,10 @@ _MAX_FILES = 10
 _MAX_ELSEWHERE = 5
 _MAX_MEMBERS = 40
 _MAX_BASES = 8
-_MAX_LINES = 8
-_PER_FILE = 2
-# Lines of tests are shown only where little else refers to a symbol.
-_TEST_LINES = 2
-_MAX_PLACES = 150
-_PLACES_PER_FILE = 20
 _MAX_SOURCE_LINES = 40
 # Of a long function as much as people read at first.
 _FIRST_SOURCE_LINES = 30
 _CALLABLES = frozenset({"function", "method", "constructor"})
-_MAX_REFERENCES = 20_000
-_MAX_TESTS = 20
-_MAX_CHECKED = 2_000
-_FOR_SEC = 2.0
 _FOR_TESTS_SEC = 5.0
 
 
@@ -217,7 +201,7 @@ def _not_found(symbol: str, look: _Look, partial: str | None) -> NotFound:
 def _explain(call: Call, world: World, store: FactStore, target: Target) -> tuple[Explanation, frozenset[str]]:
     bound, definition = target.bound, target.definition
     facts, text = world.facts(bound.file), world.text(bound.file)
-    summary, paths = _references(world, store, target)
+    summary, paths = summarise_references(world, store, target)
     if definition is None or facts is None:
         offset = _first_place(facts, bound)
         hit = Place(path=bound.file, offset=offset).hit(world.snapshot, 0)
@@ -325,98 +309,3 @@ def _bases(world: World, bound: Bound, definition: Definition) -> tuple[str, ...
         names.append(f"and {len(line) - 1 - _MAX_BASES} more")
     # With none of ours among them, the signature says all there is.
     return (*names, "others that are not of this repository") if names and not whole else tuple(names)
-
-
-def _references(world: World, store: FactStore, target: Target) -> tuple[ReferenceSummary, frozenset[str]]:
-    tiers: Counter[str] = Counter()
-    files: set[str] = set()
-    tests: Counter[str] = Counter()
-    references_found: list[Reference] = []
-    exact, until = True, time.monotonic() + _FOR_SEC
-    for reference in references(world, store, [target.bound], receivers=False, side=side_of_target(world, target)):
-        if reference.role == "DEFINITION":
-            continue
-        if len(references_found) >= _MAX_REFERENCES or time.monotonic() > until:
-            exact = False
-            break
-        references_found.append(reference)
-        tiers[reference.tier] += 1
-        files.add(reference.path)
-        if is_test(reference.path):
-            tests[reference.path] += 1
-    best = _best_references(references_found, target.bound.file)
-    size = len(target.bound.name.encode())
-    hits = [
-        Place(path=reference.path, offset=reference.offset, length=size, tier=reference.tier).hit(world.snapshot, 0)
-        for reference in best
-    ]
-    ranked = sorted(tests, key=lambda path: (-tests[path], path))
-    others = _other_places(world, [each for each in references_found if each not in set(best)], ranked)
-    summary = ReferenceSummary(
-        total=len(references_found),
-        total_is_exact=exact and not world.missing,
-        tiers={tier: tiers[tier] for tier in TIERS if tiers[tier]},
-        files=len(files),
-        lines=tuple(hits),
-        others=others,
-        not_shown=len(references_found) - len(hits) - sum(places.count for places in others),
-        tests={path_text(path): tests[path] for path in ranked[:_MAX_TESTS]},
-        test_count=len(tests),
-    )
-    # Whatever is counted is looked at again before the answer leaves, what it names first.
-    named = dict.fromkeys([*(reference.path for reference in best), *ranked, *sorted(files)])
-    return summary, frozenset(list(named)[:_MAX_CHECKED])
-
-
-def _other_places(world: World, left: list[Reference], tests: list[str]) -> tuple[OtherPlaces, ...]:
-    """Where references are whose lines are not shown, by file: code before tests, as far as the bounds go."""
-    by_file: dict[str, list[Reference]] = {}
-    for reference in sorted(left, key=lambda each: (is_test(each.path), each.tier not in SURE)):
-        by_file.setdefault(reference.path, []).append(reference)
-    room = _MAX_PLACES
-    others: list[OtherPlaces] = []
-    for path in sorted(by_file, key=lambda path: tests.index(path) if path in tests else -1):
-        some = by_file[path][: min(room, _PLACES_PER_FILE)]
-        lines = {_line(world, reference): reference.tier not in SURE for reference in reversed(some)}
-        if not lines:
-            break
-        room -= len(some)
-        others.append(
-            OtherPlaces(
-                path=path_text(path),
-                lines=tuple(sorted(lines)),
-                unsure=tuple(sorted(line for line, unsure in lines.items() if unsure)),
-                count=len(some),
-            )
-        )
-    return tuple(others)
-
-
-def _line(world: World, reference: Reference) -> int:
-    return line_at(world.snapshot, world.snapshot.files[reference.path], reference.offset)[0]
-
-
-def _best_references(candidates: list[Reference], home: str) -> list[Reference]:
-    """A few references: certain ones first, other files before its own, imports and tests last and of these two."""
-    order = sorted(
-        range(len(candidates)),
-        key=lambda index: (
-            is_test(candidates[index].path),
-            candidates[index].tier not in SURE,
-            candidates[index].role == "IMPORT",
-            candidates[index].path == home,
-            index,
-        ),
-    )
-    chosen: list[int] = []
-    held: Counter[str] = Counter()
-    in_code = sum(not is_test(candidate.path) for candidate in candidates)
-    per_file = _PER_FILE if in_code > _MAX_LINES else _MAX_LINES
-    for index in order[: max(in_code, _TEST_LINES)]:
-        if len(chosen) < _MAX_LINES and held[candidates[index].path] < per_file:
-            held[candidates[index].path] += 1
-            chosen.append(index)
-    places = {candidates[index].path: place for place, index in reversed(list(enumerate(chosen)))}
-    return sorted(
-        (candidates[index] for index in chosen), key=lambda reference: (places[reference.path], reference.offset)
-    )
