@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import shutil
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from codeplane.git.read.state import State
 from codeplane.git.safety.contents import Entry
 from codeplane.git.write.git_snapshot import GitSnapshot
 from codeplane.git.write.pending_reversals import PendingReversals
+from codeplane.git.write.process_lock import is_locked
 from codeplane.kernel.errors import GitBusy
 from codeplane.kernel.json import JsonObject
 from codeplane.processes.open_files import commands_holding
@@ -23,7 +23,6 @@ Step = Callable[[str], None]
 _BEGUN, _INDEX, _REACHED, _RUNNING = "begun.json", "index", "reached.json", "running"
 _SUBMODULE = "submodule.json"
 _MAX_NOTES = 200
-_LOOKS, _LOOK_SEC = 40, 0.05
 _IN_BACKGROUND = frozenset({"maintenance", "gc", "daemon"})
 
 
@@ -122,19 +121,7 @@ class PendingMutations:
 
     def is_running(self, mutation_id: str) -> bool:
         """Whether a process that git started for a mutation of the last run still runs; waits a moment for its end."""
-        try:
-            descriptor = os.open(self._folder / mutation_id / _RUNNING, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            return True
-        try:
-            for _ in range(_LOOKS):
-                with suppress(BlockingIOError):
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    return False
-                time.sleep(_LOOK_SEC)
-            return True
-        finally:
-            os.close(descriptor)
+        return is_locked(self._folder / mutation_id / _RUNNING, missing=True)
 
     def note(self, call_id: str, *, what: str, mutation_id: str | None, done: bool, reason: str = "") -> None:
         """Note the outcome of a call's change for a while, for a later run whose log lacks it."""

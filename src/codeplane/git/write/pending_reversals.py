@@ -3,16 +3,16 @@
 import fcntl
 import json
 import os
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast, get_args
 
+from codeplane.git.write.process_lock import is_locked
+
 Verb = Literal["undo", "redo"]
 _PART = ".part"
-_LOOKS, _LOOK_SEC = 40, 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +61,7 @@ class PendingReversals:
 
     def is_running(self, mutation_id: str) -> bool:
         """Whether git of the last run still works on it; waits a moment for its end."""
-        try:
-            descriptor = os.open(self._folder / mutation_id, os.O_RDWR | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            for _ in range(_LOOKS):
-                with suppress(BlockingIOError):
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    return False
-                time.sleep(_LOOK_SEC)
-            return True
-        finally:
-            os.close(descriptor)
+        return is_locked(self._folder / mutation_id, missing=False)
 
     def all(self) -> list[StartedReversal]:
         """Return what the last run left, oldest mutation first; files that cannot be read are removed."""

@@ -9,11 +9,9 @@ from codeplane.kernel.operation import Budget, Preview, Request, Result, Risk, o
 from codeplane.kernel.plural import plural
 from codeplane.work.agents.thread_tree import ThreadTree
 from codeplane.work.agents.trees import ThreadTrees
-from codeplane.work.jobs.tree_models import FileChangeView
+from codeplane.work.jobs.tree_models import FileChangeView, applied_text, diff_text
 from codeplane.work.threads.operations import ThreadAccess
 from codeplane.work.threads.store import ThreadStore
-
-_NAMED = 20
 
 
 class ThreadTreeRequest(Request):
@@ -44,11 +42,8 @@ class ThreadDiff(Result):
     def text(self) -> str:
         if not self.files:
             return f"{self.agent} changed nothing that is not applied"
-        lines = [f"{self.agent} changed {plural(len(self.files), 'file')}", self.diff.rstrip("\n")]
-        lines += ["[cut off: the rest of the diff is left out]"] if self.truncated else []
-        if self.conflicts:
-            lines.append(f"cannot be applied, since the checkout has changed: {', '.join(self.conflicts[:_NAMED])}")
-        return "\n".join(lines)
+        head = f"{self.agent} changed {plural(len(self.files), 'file')}"
+        return diff_text(head, self.diff, truncated=self.truncated, conflicts=self.conflicts)
 
 
 class AppliedThread(Result):
@@ -59,12 +54,7 @@ class AppliedThread(Result):
     files: tuple[FileChangeView, ...]
 
     def text(self) -> str:
-        if not self.mutation_id:
-            return "nothing to change: it is so already"
-        named = [f"{file.change} {file.path}" for file in self.files[:_NAMED]]
-        more = [f"and {len(self.files) - _NAMED} more"] if len(self.files) > _NAMED else []
-        head = f"{plural(len(self.files), 'file')} ({self.mutation_id}; undo takes it back)"
-        return "\n".join([head, *named, *more])
+        return applied_text(self.mutation_id, self.files)
 
 
 class DiscardedThread(Result):

@@ -15,6 +15,7 @@ from codeplane.surfaces.cli.commands.call import show as print_answer
 from codeplane.surfaces.cli.diagnosis.server_probe import restart_command
 from codeplane.surfaces.cli.discovery import find_server, find_workspace
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace
+from codeplane.surfaces.cli.own_settings import settings_folder, validate_settings
 from codeplane.surfaces.cli.owner_client import open_owner_client
 
 models = typer.Typer(help="Language models: which may be asked, and whether they answer.", no_args_is_help=False)
@@ -25,7 +26,7 @@ _MAX_KEY = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Preset:
-    """What is known of a provider by its name."""
+    """The defaults of a known provider."""
 
     kind: str = "openai"
     url: str = ""
@@ -82,6 +83,7 @@ def add(
     are known by name."""
     from codeplane.adapters.model_http import is_loopback
     from codeplane.adapters.model_settings import ModelSettings
+    from codeplane.kernel.config import ModelProviderConfig
 
     known = _PRESETS.get(name, _Preset())
     address, names = url or known.url, list(model or ([known.model] if known.model else []))
@@ -101,8 +103,8 @@ def add(
     provider |= {"base_url": address} if address else {}
     provider |= {"api_key_env": variable} if variable else {}
     provider |= {"prices": [_price(entry, price) for entry in names]} if price else {}
-    _validate(provider)
-    ModelSettings(_folder()).add(provider, is_default=default, is_external=is_external)
+    validate_settings(ModelProviderConfig, provider, hint="cpl models add --help")
+    ModelSettings(settings_folder()).add(provider, is_default=default, is_external=is_external)
     print(f"added {name}: {', '.join(f'{name}/{entry}' for entry in names)}")
     if variable and not os.environ.get(variable):
         print(f"next: export {variable}=…, or keep the key sealed: cpl models key {name}", file=sys.stderr)
@@ -116,7 +118,7 @@ def remove(name: Name) -> None:
     from codeplane.adapters.model_settings import NAME, ModelSettings
     from codeplane.adapters.provider_keys import ProviderKeys
 
-    folder = _folder()
+    folder = settings_folder()
     if not ModelSettings(folder).remove(name):
         raise NotFound(f"{folder / NAME} has no provider {name!r}", hint="list them: cpl models")
     ProviderKeys(folder).remove(name)
@@ -133,7 +135,7 @@ def key(
     """Keep a provider's key, read from the terminal or from stdin, sealed in your own settings folder."""
     from codeplane.adapters.provider_keys import ProviderKeys
 
-    keys = ProviderKeys(_folder())
+    keys = ProviderKeys(settings_folder())
     if forget:
         if not keys.remove(name):
             raise NotFound(f"there is no key of {name!r}", hint="see what is configured: cpl models")
@@ -169,29 +171,6 @@ def _price(model: str, price: str) -> JsonObject:
     except ValueError as error:
         raise InvalidArgument(f"--price {price} is not IN,OUT", hint="as in --price 1.25,10") from error
     return {"model": model, "input": given, "output": made}
-
-
-def _validate(provider: JsonObject) -> None:
-    """Refuse what a server could not start with."""
-    from pydantic import ValidationError
-
-    from codeplane.kernel.config import ModelProviderConfig
-
-    try:
-        ModelProviderConfig.model_validate(provider)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InvalidArgument(f"{where}: {first['msg']}", hint="cpl models add --help") from error
-
-
-def _folder() -> Path:
-    from codeplane.adapters.yaml_config import user_folder
-
-    folder = user_folder(os.environ)
-    if folder is None:
-        raise InvalidArgument("there is no home folder to keep settings in", hint="set HOME or XDG_CONFIG_HOME")
-    return folder
 
 
 def _say_restart() -> None:

@@ -1,19 +1,17 @@
-"""`cpl agents acp|test|add|remove`: agents of others that run threads."""
+"""`cpl agents acp|test|add|remove`: outside agents that run threads."""
 
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from codeplane.kernel.errors import InvalidArgument, NotFound, WorkspaceNotFound
+from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.cli.commands.agents import agents
 from codeplane.surfaces.cli.commands.call import ask
-from codeplane.surfaces.cli.discovery import find_server, find_workspace
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors
-from codeplane.surfaces.cli.owner_client import open_owner_client
+from codeplane.surfaces.cli.own_settings import parse_pairs, reload_server, settings_folder, validate_settings
 
 Name = Annotated[str, typer.Argument(help="The agent's name, as in claude-code.")]
 
@@ -58,12 +56,12 @@ def add(
     entry |= {"readable": list[JsonValue](readable)} if readable else {}
     if env:
         known = entry.get("env")
-        entry["env"] = {**(known if isinstance(known, dict) else {}), **_pairs(env)}
+        entry["env"] = {**(known if isinstance(known, dict) else {}), **parse_pairs(env)}
     _store(name, entry)
     print(f"added {name}")
     for line in _sees(entry):
         print(line, file=sys.stderr)
-    _reload()
+    reload_server(("acp_agent.reload", {}))
     print(f"next: cpl agents test {name}, then cpl chat --agent {name}", file=sys.stderr)
 
 
@@ -73,15 +71,15 @@ def remove(name: Name) -> None:
     """Remove an agent that `cpl agents add` added."""
     from codeplane.adapters.agent_settings import NAME, AgentSettings
 
-    folder = _folder()
+    folder = settings_folder()
     if not AgentSettings(folder).remove(name):
         raise NotFound(f"{folder / NAME} has no agent {name!r}", hint="list them: cpl agents acp")
     print(f"removed {name}")
-    _reload()
+    reload_server(("acp_agent.reload", {}))
 
 
 def _sees(entry: JsonObject) -> list[str]:
-    """What an agent may see, a line each."""
+    """Describe what an agent may see, a line each."""
     home, env = entry.get("home"), entry.get("env")
     lines = [f"it gets a copy of ~/{name}" for name in home] if isinstance(home, list) else []
     lines += [f"it is given ${name}" for name in env] if isinstance(env, dict) else []
@@ -89,49 +87,10 @@ def _sees(entry: JsonObject) -> list[str]:
     return [*lines, f"it {reach}, and works in a sandbox: your checkout changes only when you apply its diff"]
 
 
-def _pairs(given: list[str]) -> JsonObject:
-    pairs: JsonObject = {}
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise InvalidArgument(f"{pair!r} is not NAME=VALUE")
-        pairs[name] = value
-    return pairs
-
-
 def _store(name: str, entry: JsonObject) -> None:
     """Put an agent into the file of settings, unless a server could not start with it."""
-    from pydantic import ValidationError
-
     from codeplane.adapters.agent_settings import AgentSettings
     from codeplane.kernel.config import AgentsConfig
 
-    try:
-        AgentsConfig.model_validate({"acp": {name: entry}})
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        raise InvalidArgument(f"{where}: {first['msg']}", hint="cpl agents add --help") from error
-    AgentSettings(_folder()).add({name: entry})
-
-
-def _folder() -> Path:
-    from codeplane.adapters.yaml_config import user_folder
-
-    folder = user_folder(os.environ)
-    if folder is None:
-        raise InvalidArgument("there is no home folder to keep settings in", hint="set HOME or XDG_CONFIG_HOME")
-    return folder
-
-
-def _reload() -> None:
-    """Have the server of this repository take the settings over, if one runs."""
-    try:
-        workspace = find_workspace(Path(), explicit=False)
-    except WorkspaceNotFound:
-        return
-    if find_server(workspace) is not None:
-        with open_owner_client(workspace) as client:
-            answer = client.call("acp_agent.reload", {})
-        if isinstance(error := answer.get("error"), dict):
-            print(f"warning: the running server did not take it over: {error['message']}", file=sys.stderr)
+    validate_settings(AgentsConfig, {"acp": {name: entry}}, hint="cpl agents add --help")
+    AgentSettings(settings_folder()).add({name: entry})

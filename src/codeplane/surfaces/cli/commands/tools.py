@@ -8,12 +8,11 @@ from typing import Annotated
 
 import typer
 
-from codeplane.kernel.errors import InvalidArgument, NotFound, WorkspaceNotFound
+from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.cli.commands.call import ask
-from codeplane.surfaces.cli.discovery import find_server, find_workspace
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors
-from codeplane.surfaces.cli.owner_client import open_owner_client
+from codeplane.surfaces.cli.own_settings import parse_pairs, reload_server, settings_folder, validate_settings
 
 tools = typer.Typer(help="Tools of other programs: MCP servers and plugins.", no_args_is_help=False)
 
@@ -82,8 +81,8 @@ def add(
         **({"command": words[0]} if words else {}),
         **({"args": list[JsonValue](words[1:])} if words[1:] else {}),
         **({"url": url} if url else {}),
-        **({"env": _pairs(env)} if env else {}),
-        **({"headers": _pairs(header)} if header else {}),
+        **({"env": parse_pairs(env)} if env else {}),
+        **({"headers": parse_pairs(header)} if header else {}),
         **({"identity": identity} if identity else {}),
         **({"network": True} if network else {}),
         **({"workspace": workspace} if workspace else {}),
@@ -93,7 +92,7 @@ def add(
     }
     _store({name: entry})
     print(f"added {name}")
-    _reload()
+    reload_server(("tools.reload", {}))
     print(f"next: cpl tools test {name}, then cpl tools trust {name}", file=sys.stderr)
 
 
@@ -115,14 +114,14 @@ def import_tools(
         if network and "command" in entry:
             entry["network"] = True
     _store(imported.servers)
-    secrets = ToolSecrets(_folder())
+    secrets = ToolSecrets(settings_folder())
     for name, value in imported.secrets.items():
         secrets.store(name, value)
     for name in imported.servers:
         print(f"added {name}")
     for note in [*imported.notes, *(f"sealed {name}" for name in imported.secrets)]:
         print(note, file=sys.stderr)
-    _reload()
+    reload_server(("tools.reload", {}))
     if not network and any("command" in entry for entry in imported.servers.values()):
         print("they run in the sandbox without the network; with it: cpl tools import --network", file=sys.stderr)
 
@@ -134,12 +133,12 @@ def remove(name: Name) -> None:
     from codeplane.adapters.tool_secrets import ToolTokens
     from codeplane.adapters.tool_settings import NAME, ToolSettings
 
-    folder = _folder()
+    folder = settings_folder()
     if not ToolSettings(folder).remove(name):
         raise NotFound(f"{folder / NAME} has no server {name!r}", hint="list them: cpl tools")
     ToolTokens(folder).remove(name)
     print(f"removed {name}")
-    _reload()
+    reload_server(("tools.reload", {}))
 
 
 @tools.command()
@@ -151,7 +150,7 @@ def secret(
     """Keep a secret of outside tools, read from the terminal or from stdin, sealed in your own settings folder."""
     from codeplane.adapters.tool_secrets import ToolSecrets
 
-    secrets = ToolSecrets(_folder())
+    secrets = ToolSecrets(settings_folder())
     if forget:
         if not secrets.remove(name):
             raise NotFound(f"there is no secret {name!r}", hint=f"cpl tools secret {name}")
@@ -162,7 +161,7 @@ def secret(
             raise InvalidArgument("no secret was given", hint=f"cpl tools secret {name}, then type or paste it")
         secrets.store(name, value.strip())
         print(f"{name} is kept, sealed")
-    _reload()
+    reload_server(("tools.reload", {}))
 
 
 @tools.command()
@@ -189,33 +188,16 @@ def login(
     loaded = load_workspace_config(resolve_workspace(repo), (), os.environ)
     asyncio.run(sign_in(name, loaded, show))
     print(f"signed in to {name}; the token is kept, sealed")
-    _reload(test=name)
-
-
-def _pairs(given: list[str]) -> JsonObject:
-    pairs: JsonObject = {}
-    for pair in given:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise InvalidArgument(f"{pair!r} is not NAME=VALUE")
-        pairs[name] = value
-    return pairs
+    reload_server(("tools.reload", {}), ("tools.test", {"server": name}))
 
 
 def _store(servers: dict[str, JsonObject]) -> None:
     """Put servers into the file of settings, unless a server could not start with them."""
-    from pydantic import ValidationError
-
     from codeplane.adapters.tool_settings import ToolSettings
     from codeplane.kernel.config import McpConfig
 
-    try:
-        McpConfig.model_validate({"servers": servers})
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-        raise InvalidArgument(f"{where}: {first['msg']}", hint="cpl tools add --help") from error
-    folder = _folder()
+    validate_settings(McpConfig, {"servers": servers}, hint="cpl tools add --help")
+    folder = settings_folder()
     ToolSettings(folder).add(servers)
     own = folder / "config.yaml"
     if own.is_file() and "servers" in _own_mcp(own):
@@ -228,28 +210,3 @@ def _own_mcp(path: Path) -> JsonObject:
     value = Document.parse(path.read_text(), Origin(name=str(path), is_file=True)).value
     mcp = value.get("mcp") if isinstance(value, dict) else None
     return mcp if isinstance(mcp, dict) else {}
-
-
-def _folder() -> Path:
-    from codeplane.adapters.yaml_config import user_folder
-
-    folder = user_folder(os.environ)
-    if folder is None:
-        raise InvalidArgument("there is no home folder to keep settings in", hint="set HOME or XDG_CONFIG_HOME")
-    return folder
-
-
-def _reload(test: str = "") -> None:
-    """Have the server of this repository take the settings over, if one runs."""
-    try:
-        workspace = find_workspace(Path(), explicit=False)
-    except WorkspaceNotFound:
-        return
-    if find_server(workspace) is not None:
-        with open_owner_client(workspace) as client:
-            answers = [client.call("tools.reload", {})]
-            if test:
-                answers.append(client.call("tools.test", {"server": test}))
-        for answer in answers:
-            if isinstance(error := answer.get("error"), dict):
-                print(f"warning: the running server did not take it over: {error['message']}", file=sys.stderr)
