@@ -263,3 +263,42 @@ def test_a_constant_is_reached_through_a_namespace_that_is_named_from_the_one_ar
     }
     with written(tmp_path / "repo", files) as repo:
         assert _lines(repo.uses("Info.cs:5:35"), "PROVEN", "STRONG") == {"Info.cs:5", "Main.cs:5"}
+
+
+def test_types_of_the_repository_come_before_what_a_class_from_outside_may_bring(tmp_path: Path) -> None:
+    files = {
+        "Kind.cs": "namespace S\n{\n    public static class Box { public static int Size() { return 1; } }\n}\n",
+        "Main.cs": "using static System.Math;\n\nnamespace S\n{\n    public class Main\n    {\n"
+        "        public enum Kind { One }\n"
+        "        object Make() { return Kind.One; }\n        int Of() { return Box.Size() + Max(1, 2); }\n    }\n}\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert _lines(repo.uses("Main.cs:7:28"), "PROVEN", "STRONG") == {"Main.cs:7", "Main.cs:8"}
+        assert _lines(repo.uses("Main.cs:7:21"), "PROVEN", "STRONG") == {"Main.cs:7", "Main.cs:8"}
+        assert _lines(repo.uses("Kind.cs:3:25"), "PROVEN", "STRONG") == {"Kind.cs:3", "Main.cs:9"}
+        assert _lines(repo.uses("Box.Size"), "PROVEN", "STRONG") == {"Kind.cs:3", "Main.cs:9"}
+
+
+def test_named_arguments_of_constructors_are_parameters_and_no_fields(tmp_path: Path) -> None:
+    text = (
+        "class Box\n{\n    int size;\n    Box(int size) { this.size = size; }\n"
+        "    static Box Make() { return new Box(size: 2); }\n}\n"
+    )
+    with written(tmp_path / "repo", {"Box.cs": text}) as repo:
+        assert sorted(repo.uses("Box.cs:3:9")) == ["Box.cs:3:9", "Box.cs:4:26"]
+        assert sorted(repo.uses("Box.cs:4:13")) == ["Box.cs:4:13", "Box.cs:4:33", "Box.cs:5:40"]
+
+
+def test_extensions_of_sequences_are_followed_to_collections(tmp_path: Path) -> None:
+    text = (
+        "using System.Collections.Generic;\nusing Names = System.Collections.Generic.List<string>;\n\n"
+        "static class More\n{\n"
+        "    static int Width<T>(this IEnumerable<T> all) { return 1; }\n"
+        "    static int First<T>(this IEnumerable<T> all) { return 1; }\n"
+        "    static int F(List<int> a, int[] b, Names c, Other d)\n    {\n"
+        "        return a.Width() + b.Width() + c.Width() + d.Width() + a.First();\n    }\n}\n"
+    )
+    with written(tmp_path / "repo", {"More.cs": text}) as repo:
+        found = repo.uses("More.Width")
+        assert [found.get(f"More.cs:10:{at}") for at in (18, 30, 42)] == ["STRONG"] * 3
+        assert "ANCHORED" in repo.uses("More.First").values()

@@ -235,7 +235,7 @@ class CSharpClasses:
             if found := self.resolve_full_name(f"{space}.{name}".strip(".")):
                 return found
         is_here = any(self._view.find_definitions(name.rpartition(".")[2])[0])
-        return () if is_here else (Outside(alias.source),)
+        return () if is_here else (Outside(name),)
 
     def is_parameter(self, path: str, at: int, name: str) -> bool:
         """Whether the binding at a place is a type parameter."""

@@ -64,6 +64,16 @@ _PASSING = words(
 _DELEGATES = words("Action Func Predicate Comparison Converter")
 
 
+def is_enumerable(name: str) -> bool:
+    """Whether a type from outside can be enumerated."""
+    return name in _SEQUENCES or name in _MAPS
+
+
+def is_of_query(name: str) -> bool:
+    """Whether all that can be enumerated has a member of that name in the library."""
+    return name in _ITEM or name in _SAME or name in _PASSING or name in QUERY
+
+
 def item(of: str, count: int) -> int:
     """Return which type argument the items of a container have; -1 if it is none, -2 for pairs of a map."""
     if of in _SEQUENCES and count == 1:

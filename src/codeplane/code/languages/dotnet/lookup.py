@@ -7,7 +7,13 @@ from msgspec import Struct
 from codeplane.code.entity import Bound, Outside
 from codeplane.code.languages.declared_type import Type
 from codeplane.code.languages.dotnet.classes import CSharpClasses, Node, text
-from codeplane.code.languages.dotnet.library import OBJECT_MEMBERS, is_interface, may_have
+from codeplane.code.languages.dotnet.library import (
+    OBJECT_MEMBERS,
+    is_enumerable,
+    is_interface,
+    is_of_query,
+    may_have,
+)
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.model import REASONS, Definition, Facts
 
@@ -46,14 +52,23 @@ class CSharpLookup(ABC):
                 found = self.member(path, Type(of), name, arguments) if of.name else Found()
                 if found.bounds:
                     return Found(found.bounds, certain and found.certain, found.owner)
+                if certain and of.name and self._classes.nested_type(of, name):
+                    return None
                 certain = certain and not found.outside and self._classes.is_whole(Type(of))
             elif kind != "namespace" and self._is_variable(path, facts, scope, name):
                 return Found((Bound(path, scope, name),), certain)
             scope = facts.scopes[scope].parent
         brought = self._static(facts, name) if facts is not None else None
+        if brought is not None and brought.outside and certain and self._is_type(path, offset, name):
+            # What `using static` might bring as well would be ambiguous.
+            return None
         if brought is not None:
             return Found(brought.bounds, certain and brought.certain, brought.owner, brought.outside)
         return None if certain else Found((), False)
+
+    def _is_type(self, path: str, offset: int, name: str) -> bool:
+        """Whether a name is that of a type of the repository at a place."""
+        return any(isinstance(entity, Bound) for entity in self._classes.resolve_type(path, offset, name))
 
     def _is_variable(self, path: str, facts: Facts, scope: int, name: str) -> bool:
         if any(facts.definitions[index].kind == "function" for index in facts.definitions_in(scope, name)):
@@ -124,14 +139,17 @@ class CSharpLookup(ABC):
             return None
         bounds = tuple(dict.fromkeys(bound for bound, _ in found))
         wanted = [self._first_type(bound.file, method) for bound, method in found]
-        certain = of is not None and len(bounds) == 1 and any(self._fits(of, type_) for type_ in wanted)
+        certain = of is not None and len(bounds) == 1 and any(self._fits(of, type_, name) for type_ in wanted)
         return Found(bounds, certain, None)
 
     def _first_type(self, path: str, method: Definition) -> Type | None:
         first = self._parameters(path, method)[0]
         return self._classes.read(path, first.child_by_field_name("type"))
 
-    def _fits(self, of: Type, wanted: Type | None) -> bool:
+    def _fits(self, of: Type, wanted: Type | None, name: str) -> bool:
+        if wanted is not None and simple_name(wanted) == "IEnumerable" and not wanted.dims and not is_of_query(name):
+            # What queries have as well is told apart by arguments.
+            return bool(of.dims) or (isinstance(of.of, Outside) and is_enumerable(simple_name(of)))
         if wanted is None or of.dims != wanted.dims:
             return False
         if isinstance(of.of, Outside) and isinstance(wanted.of, Outside):

@@ -152,6 +152,8 @@ class CSharpMembers(MemberResolver):
         """Return the parameters that an argument may be named by."""
         listed = argument.parent
         call = listed.parent if listed is not None else None
+        if call is not None and call.type == "object_creation_expression":
+            return self._of_constructor_label(path, call, name)
         found = (
             self._types.resolve_call(path, call) if call is not None and call.type == "invocation_expression" else None
         )
@@ -164,6 +166,19 @@ class CSharpMembers(MemberResolver):
                     bounds.append(Bound(bound.file, body, name))
         certain = found is not None and found.certain and bool(bounds)
         return Meaning(entities=tuple(bounds), certain=certain, how="label")
+
+    def _of_constructor_label(self, path: str, creation: Node, name: str) -> Meaning:
+        """Return the parameters of constructors that an argument of `new Type(…)` may be named by."""
+        written = creation.child_by_field_name("type")
+        types = self._classes.resolve_type_node(path, written) if written is not None else ()
+        bounds = []
+        for of in types[:1]:
+            for body_path, facts, body in self._classes.bodies(of) if isinstance(of, Bound) else ():
+                for index in facts.definitions_in(body, of.name) if isinstance(of, Bound) else ():
+                    scope = facts.body_of.get(index, -1)
+                    if scope >= 0 and facts.rows(scope, name):
+                        bounds.append(Bound(body_path, scope, name))
+        return Meaning(entities=tuple(bounds), certain=bool(bounds), how="label")
 
     def _of_attribute(self, path: str, node: Node) -> Meaning:
         name = text(node)
