@@ -60,3 +60,42 @@ def test_properties_of_a_base_from_outside_may_hold_what_it_is_made_of(tmp_path:
     }
     with written(tmp_path / "repo", files) as repo:
         assert repo.uses("A.kt:4:23") == {"A.kt:4:23": "PROVEN", "A.kt:5:50": "ANCHORED"}
+
+
+def test_members_of_a_companion_with_a_name_are_reached_through_its_class_and_its_name(tmp_path: Path) -> None:
+    files = {
+        "A.kt": "package a\n\nopen class Item(val title: String) {\n    companion object Maker {\n"
+        '        const val MARK = "m"\n        fun make(title: String): Item = Item(title)\n    }\n}\n'
+        'fun Item.Maker.more() = make("b")\nclass Plain { companion object { fun q() = 1 } }\n'
+        "fun Plain.Companion.r() = q()\n",
+        "B.kt": "package b\n\nimport a.*\nimport a.Item.Maker.make as create\nimport a.Item.Maker.MARK\n\n"
+        'fun f() = Item.MARK + Item.Maker.MARK + MARK\nfun g() = listOf(create("a"), Item.make("b"))\n',
+    }
+    with written(tmp_path / "repo", files) as repo:
+        sure = {"PROVEN", "STRONG"}
+        assert set(repo.uses("Item.Maker")) == {"A.kt:4:22", "A.kt:9:10", "B.kt:4:15", "B.kt:5:15", "B.kt:7:28"}
+        assert set(repo.uses("A.kt:5:19")) == {"A.kt:5:19", "B.kt:5:21", "B.kt:7:16", "B.kt:7:34", "B.kt:7:41"}
+        assert set(repo.uses("A.kt:6:13")) == {"A.kt:6:13", "A.kt:9:25", "B.kt:4:21", "B.kt:8:36"}
+        assert set(repo.uses("Plain.q")) == {"A.kt:10:38", "A.kt:11:27"}
+        for asked in ("Item.Maker", "A.kt:5:19", "A.kt:6:13", "Plain.q"):
+            assert set(repo.uses(asked).values()) <= sure
+
+
+def test_a_property_has_its_own_type_beside_a_function_of_its_name(tmp_path: Path) -> None:
+    files = {
+        "A.kt": "class Renamer { fun toJson() = 1 }\nclass Other { fun toJson() = 2 }\n"
+        "class Box {\n    var renamer: Renamer? = null\n    fun renamer(other: Renamer): Other = Other()\n}\n",
+        "B.kt": "fun f(box: Box) = box.renamer?.toJson()\nfun g(box: Box, r: Renamer) = box.renamer(r).toJson()\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("Renamer.toJson") == {"A.kt:1:21": "PROVEN", "B.kt:1:32": "STRONG"}
+        assert repo.uses("Other.toJson") == {"A.kt:2:19": "PROVEN", "B.kt:2:46": "STRONG"}
+
+
+def test_an_object_in_a_lambda_with_a_receiver_from_outside_is_itself(tmp_path: Path) -> None:
+    files = {
+        "A.kt": "object Render { fun draw(to: Appendable) = 1 }\n"
+        "fun f() = StringBuilder().apply { Render.draw(this) }.toString()\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("Render.draw") == {"A.kt:1:21": "PROVEN", "A.kt:2:42": "STRONG"}

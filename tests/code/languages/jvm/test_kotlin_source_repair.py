@@ -29,6 +29,7 @@ VALID = (
     'class A { fun f(): String { return "a }" } }',
     'open class A { open fun label() = "a"; fun b() = 2 }',
     "class A { val a = 1; val b = 2 }",
+    "class A\nprivate constructor(private val x: Int) : B { fun f() = x }",
 )
 
 

@@ -10,7 +10,7 @@ from codeplane.code.languages.jvm.keywords import (
     SCALA_RESERVED,
     SCALA_SOFT,
 )
-from codeplane.code.languages.jvm.kotlin_source_repair import blank_delegates, break_lines
+from codeplane.code.languages.jvm.kotlin_source_repair import break_lines, write_heads
 from codeplane.code.languages.language import Language, SourceRepair
 from codeplane.code.languages.name_rules import NameRules
 from codeplane.code.languages.project_family import project_family
@@ -52,7 +52,7 @@ KOTLIN = Language(
     bare_members=True,
     soft_keywords=KOTLIN_SOFT,
     reserved=KOTLIN_RESERVED,
-    source_repair=SourceRepair(before_parsing=blank_delegates, after_errors=break_lines),
+    source_repair=SourceRepair(before_parsing=write_heads, after_errors=break_lines, version=2),
     names=NameRules(
         folder_packages=True,
         argument_mark="=",

@@ -3,7 +3,8 @@
 (class_declaration (type_identifier) @name (delegation_specifier)* @bases) @definition.class @scope.class
 (object_declaration (type_identifier) @name (delegation_specifier)* @bases) @definition.object @scope.class
 (companion_object (type_identifier) @name (delegation_specifier)* @bases) @definition.object @scope.class
-(companion_object) @scope.class
+(companion_object "object" . (class_body) @scope.class)
+(companion_object "object" . ":" (class_body) @scope.class)
 (object_literal (class_body) @scope.class)
 (function_declaration receiver: (receiver_type (user_type (type_identifier) @receiver)) (simple_identifier) @name) @definition.function @scope.function
 (function_declaration (simple_identifier) @name) @definition.function @scope.function

@@ -29,6 +29,11 @@ class KotlinAccesses(KotlinVariables):
             return None, False
         if node.type in NAMES or node.type == "type_identifier":
             found = self.resolve_bare_name(path, node, text(node))
+            if found is not None and not (found.bounds or found.certain) and text(node)[:1].isupper():
+                # What a receiver from outside may have is not written with a capital.
+                named = self._classes.only(self._classes.resolve_type(path, node.start_byte, text(node)))
+                if isinstance(named, Bound):
+                    return self._classes.resolve_alias(Type(named)), True
             if found is not None and (found.bounds or not found.certain):
                 return (self.of_found(found, node.start_byte) if found.certain else None), False
             if text(node) == "it" and found is None:

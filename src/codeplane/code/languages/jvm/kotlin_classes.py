@@ -196,7 +196,10 @@ class KotlinClasses(JavaClasses):
         for name in names[1:count]:
             if not isinstance(current, Bound):
                 return current
-            current = self.nested_type(current, text(name)) or Outside(text(name))
+            inner = self.nested_type(current, text(name))
+            if inner is None and text(name) == "Companion":
+                inner = self.companion(current)
+            current = inner or Outside(text(name))
         return current
 
     def only(self, found: Sequence[Entity]) -> Entity | None:

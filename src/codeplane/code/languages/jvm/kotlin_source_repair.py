@@ -16,6 +16,19 @@ _PROPERTY = re.compile(rb"\bva[lr]\s+[\w.<>?]+\s*$")
 _FAR = 100
 
 
+# `class Name` with `private constructor(` on the next line.
+_CONSTRUCTOR = re.compile(
+    rb"(\bclass\s+\w+(?:<[^<>{}()]*>)?[ \t]*)(\r?\n\s*)(?=(?:(?:private|protected|internal|public)\s+)?constructor\b)"
+)
+
+
+def write_heads(text: bytes) -> bytes:
+    """Return a text with the heads of classes as the grammar reads them; every byte keeps its place."""
+    if b"constructor" in text:
+        text = _CONSTRUCTOR.sub(lambda match: match[1] + b" " * len(match[2]), text)
+    return blank_delegates(text)
+
+
 def blank_delegates(text: bytes) -> bytes:
     """Return a text without what classes delegate to, where a body follows."""
     if b"by " not in text:

@@ -54,7 +54,10 @@ class KotlinVariables(KotlinLookup):
             return None
         if not is_kotlin(bound.file):
             return self._of_java(bound)
+        functions = {made.name_at for _, made in self._view.definitions(bound) if made.kind in ("function", "method")}
         places = [facts.bind_at(row) for row in facts.rows(bound.scope, bound.name)]
+        # A property may share its name with functions.
+        places = [at for at in places if at not in functions] or places
         above = [at for at in places if at <= offset] if offset >= 0 else places
         at = max(above or places, default=-1)
         key = (bound.file, at)
