@@ -8,7 +8,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -24,6 +25,7 @@ from codeplane.surfaces.cli.owner_client import OwnerClient
 from tests.warm_process import WarmProcess, can_be_forked
 
 T = TypeVar("T")
+AnyProcess = subprocess.Popen[bytes] | WarmProcess
 
 CPL = str(Path(sys.executable).with_name("cpl"))
 START_SEC = 60
@@ -73,7 +75,7 @@ class Server:
     """A CodePlane server in a process of its own."""
 
     repo: Path
-    process: subprocess.Popen[bytes] | WarmProcess
+    process: AnyProcess
     facts: JsonObject
     arguments: Sequence[str] = field(default_factory=list)
 
@@ -157,7 +159,7 @@ def start(
     return Server(repo=repo, process=process, facts=json.loads(line), arguments=command)
 
 
-def spawn(command: Sequence[str], environ: Mapping[str, str] | None) -> subprocess.Popen[bytes] | WarmProcess:
+def spawn(command: Sequence[str], environ: Mapping[str, str] | None) -> AnyProcess:
     """Start a process with pipes, forked where it can be; only `cpl` and modules of ours can."""
     if can_be_forked(environ) and command[0] == CPL:
         return WarmProcess(command, environ=environ)
@@ -168,7 +170,26 @@ def spawn(command: Sequence[str], environ: Mapping[str, str] | None) -> subproce
     )
 
 
-def _first_line(process: subprocess.Popen[bytes] | WarmProcess) -> bytes:
+@contextmanager
+def talking(*arguments: str, cwd: Path | None = None) -> "Iterator[tuple[AnyProcess, IO[bytes]]]":
+    """`cpl` with pipes, and the end of the one that it reads; killed at the end if it still runs."""
+    typed, typing = os.pipe()
+    with os.fdopen(typing, "wb") as stdin, os.fdopen(typed, "rb") as given:
+        process: AnyProcess
+        if can_be_forked(None):
+            process = WarmProcess([CPL, *arguments], cwd=cwd, stdin=given.fileno())
+        else:
+            pipe = subprocess.PIPE
+            process = subprocess.Popen([CPL, *arguments], cwd=cwd, stdin=given, stdout=pipe, stderr=pipe)
+        given.close()
+        with process:
+            try:
+                yield process, stdin
+            finally:
+                process.kill()
+
+
+def _first_line(process: AnyProcess) -> bytes:
     assert process.stdout is not None
     return process.stdout.readline()
 

@@ -100,7 +100,8 @@ class TestWheel:
         with subprocess.Popen(
             [str(installed), "mcp"], cwd=repo, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
-            client = Shim(process)
+            assert process.stdin is not None
+            client = Shim(process, process.stdin)
             client.hello()
             client.send("resources/list", number=1)
             resources = get_field(client.receive(), "result", "resources")

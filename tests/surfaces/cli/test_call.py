@@ -11,6 +11,7 @@ from codeplane.kernel.json import JsonObject
 from tests.harness import CPL, Server, cpl, git, make_repo
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import get_field
+from tests.warm_process import WarmProcess
 
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -157,13 +158,12 @@ class TestFollow:
 class TestAlone:
     @requirement("CLI-04")
     def test_many_at_once_take_turns(self, alone: Path) -> None:
-        running = [
-            subprocess.Popen(
-                [CPL, "call", "session.create", f"description={number}", "--json"], cwd=alone, stdout=subprocess.PIPE
-            )
-            for number in range(3)
-        ]
-        output = [json.loads(process.communicate(timeout=60)[0]) for process in running]
+        commands = [[CPL, "call", "session.create", f"description={number}", "--json"] for number in range(3)]
+        running = [WarmProcess(command, cwd=alone) for command in commands]
+        output = []
+        for process in running:
+            with process:
+                output.append(json.loads(process.communicate(timeout=60)[0]))
         assert {get_field(one, "result", "task", "description") for one in output} == {"0", "1", "2"}
 
     def test_settings_can_be_overridden_and_a_server_ignores_them_aloud(

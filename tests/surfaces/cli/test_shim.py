@@ -9,11 +9,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from tests.harness import CPL, Server, cpl, start
+from tests.harness import CPL, AnyProcess, Server, cpl, start, talking
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import get_field
 
@@ -24,10 +25,10 @@ LONG = 1024 * 1024
 class Shim:
     """A client's end of `cpl mcp`."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, process: AnyProcess, stdin: IO[bytes]) -> None:
         self.process = process
-        assert process.stdin and process.stdout and process.stderr
-        self.stdin, self.stdout, self.stderr = process.stdin, process.stdout, process.stderr
+        assert process.stdout and process.stderr
+        self.stdin, self.stdout, self.stderr = stdin, process.stdout, process.stderr
 
     def send(self, method: str, params: JsonObject | None = None, *, number: int | None = None) -> None:
         message: JsonObject = {"jsonrpc": "2.0", "method": method, "params": params or {}}
@@ -53,17 +54,8 @@ class Shim:
 
 @contextmanager
 def shim(repo: Path, *arguments: str, cwd: Path | None = None) -> Iterator[Shim]:
-    with subprocess.Popen(
-        [CPL, "mcp", "--repo", str(repo), *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=cwd,
-    ) as process:
-        try:
-            yield Shim(process)
-        finally:
-            process.kill()
+    with talking("mcp", "--repo", str(repo), *arguments, cwd=cwd) as (process, stdin):
+        yield Shim(process, stdin)
 
 
 class TestTalk:

@@ -4,18 +4,18 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.cli.socket_shim import MAX_MESSAGE_BYTES, Lines
-from tests.harness import CPL, Server, cpl, start
+from tests.harness import AnyProcess, Server, cpl, start, talking
 from tests.interaction.requirements import requirement
 from tests.surfaces.cli.test_help import SLOW, imported
 
@@ -27,10 +27,10 @@ LONG = 3 * 1024 * 1024
 class Client:
     """A client's end of `cpl acp`."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, process: AnyProcess, stdin: IO[bytes]) -> None:
         self.process = process
-        assert process.stdin and process.stdout and process.stderr
-        self.stdin, self.stdout, self.stderr = process.stdin, process.stdout, process.stderr
+        assert process.stdout and process.stderr
+        self.stdin, self.stdout, self.stderr = stdin, process.stdout, process.stderr
 
     def ask(self, number: int, **params: object) -> JsonObject:
         """Ask for `initialize`, which is always answered."""
@@ -47,16 +47,8 @@ class Client:
 
 @contextmanager
 def client_of(repo: Path, *arguments: str) -> Iterator[Client]:
-    with subprocess.Popen(
-        [CPL, "acp", "--repo", str(repo), *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
-        try:
-            yield Client(process)
-        finally:
-            process.kill()
+    with talking("acp", "--repo", str(repo), *arguments) as (process, stdin):
+        yield Client(process, stdin)
 
 
 def test_it_imports_less_than_the_help() -> None:
