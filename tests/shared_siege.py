@@ -2,17 +2,20 @@
 
 import asyncio
 import random
+import shutil
 import sqlite3
-import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from codeplane.ledger.projection import differences
 from codeplane.wiring.app import tables
+from tests.harness import AnyProcess, spawn
 from tests.shared_planes import level, sharing
 
 _NAMES = ("a", "b")
@@ -59,7 +62,7 @@ async def besiege(folder: Path, *, appends: int, kills: int, seed: int) -> Siege
 
 
 def _run(folder: Path, journals: dict[str, Path], appends: int, kills: int, chance: random.Random) -> None:
-    running: dict[str, subprocess.Popen[bytes]] = {}
+    running: dict[str, AnyProcess] = {}
     deaths = dict.fromkeys(_NAMES, kills // 2)
     try:
         while True:
@@ -85,10 +88,19 @@ def _run(folder: Path, journals: dict[str, Path], appends: int, kills: int, chan
             process.wait()
 
 
-def _start(folder: Path, name: str, seed: int, count: int, journal: Path) -> "subprocess.Popen[bytes]":
+def _start(folder: Path, name: str, seed: int, count: int, journal: Path) -> AnyProcess:
     command = [sys.executable, "-m", "tests.shared_worker", str(folder), name, str(seed), str(count), str(journal)]
-    with (folder / f"{name}.err").open("ab") as errors:
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+    process = spawn(command, None)
+    for stream in (process.stdout, process.stderr):
+        assert stream is not None
+        threading.Thread(target=_keep, args=(stream, folder / f"{name}.err"), daemon=True).start()
+    return process
+
+
+def _keep(stream: IO[bytes], file: Path) -> None:
+    """What a worker writes, where somebody who looks for the cause finds it."""
+    with stream, file.open("ab") as kept:
+        shutil.copyfileobj(stream, kept)
 
 
 def _done(journal: Path) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -9,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import portalocker
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -30,9 +32,22 @@ LOCKS = {
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """A folder with the wheel and an environment that holds nothing else, made once for all workers of a run."""
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        folder = folder.parent
+    made = folder / "built"
+    with portalocker.Lock(folder / "built.lock", "a", timeout=600):
+        if not (made / "complete").exists():
+            shutil.rmtree(made, ignore_errors=True)
+            _install(_build(made / "dist"), made / "venv")
+            (made / "complete").touch()
+    return made
+
+
+def _build(folder: Path) -> Path:
     """The wheel, built with what the lock holds."""
-    folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -40,17 +55,26 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel's `cpl` in an environment that holds nothing else."""
-    venv = tmp_path_factory.mktemp("clean") / "venv"
+def _install(wheel: Path, venv: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=120)
     # What is imported compiles itself; compiling everything takes longer than the rest.
     pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin/python"), "--disable-pip-version-check"]
     install = [*pip, "install", "--quiet", "--no-compile", str(wheel)]
     done = subprocess.run(install, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
-    return venv / "bin/cpl"
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> Path:
+    """The wheel."""
+    (found,) = (built / "dist").glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path) -> Path:
+    """The wheel's `cpl` in an environment that holds nothing else."""
+    return built / "venv/bin/cpl"
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
 """Killed between any two steps, an approved action runs once, or is shown as one that nobody saw the end of."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+from tests.harness import spawn
 from tests.interaction.requirements import requirement
 
 pytestmark = requirement("TRUST-11")
@@ -16,8 +16,10 @@ def checked(folder: Path) -> list[dict[str, object]]:
     """Every step once; what must hold after each of them."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "tests.trust.approvals.killed_server", str(folder), "1", str(STEPS)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
-    cases: list[dict[str, object]] = [json.loads(line) for line in ran.stdout.splitlines()]
+    with spawn(command, None) as ran:
+        stdout, stderr = ran.communicate(timeout=600)
+    assert ran.wait() == 0, stderr
+    cases: list[dict[str, object]] = [json.loads(line) for line in stdout.splitlines()]
     assert len(cases) == STEPS
     for case in cases:
         known = case["ended"] == "done" and case["marks"] == 1 and case["actions"] == [["EXECUTED", "ok"]]
