@@ -30,6 +30,22 @@ settings.load_profile("drawn" if os.environ.get("CODEPLANE_DRAWN") else "codepla
 
 # Wrong codes of all tests add up.
 _PAIRING = "devices.pairing_tries=1000"
+# The files with tests that take longest, in their order: at the end, everybody else would wait for one.
+_LONGEST = (
+    "test_browser.py",
+    "work/agents/test_published_agents.py",
+    "trust/refusals/test_refusals.py",
+    "trust/approvals/test_kill_recovery.py",
+    "test_packaging.py",
+    "clients/test_conformance.py",
+    "docs/test_commands.py",
+    "surfaces/cli/demo/test_demo.py",
+    "surfaces/grpc/test_flood.py",
+    "edit/test_kills.py",
+    "git/test_kills.py",
+    "git/test_reversal_kills.py",
+    "test_shared_kills.py",
+)
 # No test takes as long, on the slowest machine.
 _HANG_SEC = 300.0
 
@@ -76,9 +92,11 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave soak tests to those who ask for them: `make soak`, or `pytest -m soak`.
 
-    Begin with the test that takes longest: at the end, everybody else would wait for it.
+    Begin with the tests that take longest.
     """
-    items.sort(key=lambda item: item.path.name != "test_browser.py")
+    places = {Path(__file__).parent / name: place for place, name in enumerate(_LONGEST)}
+    assert all(path.exists() for path in places)
+    items.sort(key=lambda item: places.get(item.path, len(places)))
     if "soak" in str(config.option.markexpr):
         return
     unasked = [item for item in items if item.get_closest_marker("soak") is not None]
