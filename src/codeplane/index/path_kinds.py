@@ -1,4 +1,4 @@
-"""The kind of a file by its path: a test, or a copy."""
+"""The kind of a file by its path: a test, a copy, or a part of what others make."""
 
 import re
 
@@ -7,6 +7,7 @@ _TEST = re.compile(
     r"(?:^|/)(?:tests|__tests__|specs?)/|^(?:test|testing)/|(?:^|/)src/test/|(?:^|/)test/(?:.*/)?[^/]*\.(?!pyi?$)\w+$"
     r"|(?:^|/)(?:test_[^/]*|conftest\.py|tests\.py|tests?\.(?:c|cc|cpp))$|(?:[._]test|_tests|[._]spec|Test|Tests|Spec)\.\w+$"
 )
+_VENDORED = re.compile(r"(?:^|/)(?:vendor|vendored|third_party|node_modules)/")
 _COPY = re.compile(r"(^|/)(dist|build|out|lib/cjs|lib/esm|vendor|third_party|node_modules)/|\.min\.\w+$|\.d\.[cm]?ts$")
 
 
@@ -18,3 +19,8 @@ def is_test(path: str) -> bool:
 def is_copy(path: str) -> bool:
     """Whether a file is built, bundled or vendored."""
     return _COPY.search(path) is not None
+
+
+def is_vendored(path: str) -> bool:
+    """Whether a file is of a package of others that is kept along."""
+    return _VENDORED.search(path) is not None

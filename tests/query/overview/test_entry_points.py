@@ -113,6 +113,8 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
             # Written as it is imported, and under both names.
             "packages/b/package.json": '{"name": "b", "main": "./lib/b", "module": "./lib/b.js"}',
             "packages/b/lib/b.js": "module.exports = 1;\n",
+            "packages/d/package.json": '{"name": "d", "main": "./dist/prod/index.js"}',
+            "packages/d/index.tsx": "export const d = 1;\n",
             # Built, and nobody knows from what.
             "packages/c/package.json": '{"name": "c", "main": "./dist/c.js"}',
             "packages/c/src/deep/thing.ts": "export const c = 1;\n",
@@ -121,6 +123,7 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
             ("script", "packages/b/package.json"),
             ("script", "packages/c/package.json"),
             ("library", "packages/a/src/index.ts"),
+            ("library", "packages/d/index.tsx"),
         ],
     ),
     "git-ui": (

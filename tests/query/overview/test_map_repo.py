@@ -212,6 +212,8 @@ def test_a_cursor_pages_through_what_the_tree_left_out(tmp_path: Path) -> None:
                 "go.mod": "module example.com/own\n\nrequire github.com/far/log/v2 v2.1.0\n",
                 "a.go": 'package a\n\nimport "os"\nimport "example.com/own/b"\nimport "github.com/far/log/v2/x"\n',
                 "b/b.go": 'package b\n\nimport "golang.org/x/net/html"\n',
+                # Kept along: a dependency all the same, and what it needs is its own affair.
+                "vendor/golang.org/x/net/html/h.go": 'package html\n\nimport "example.org/deep/thing"\n',
             },
             ["github.com/far/log/v2", "golang.org/x/net"],
         ),

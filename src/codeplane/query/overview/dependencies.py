@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from codeplane.code.model import Facts
 from codeplane.code.resolve.world import World
-from codeplane.index.path_kinds import is_test
+from codeplane.index.path_kinds import is_test, is_vendored
 from codeplane.kernel.operation import Result
 from codeplane.kernel.plural import plural
 
@@ -41,8 +41,8 @@ def dependencies(world: World, paths: Iterable[str]) -> Dependencies:
     counts: Counter[str] = Counter()
     imports = files = importing = 0
     complete, until = True, time.monotonic() + _FOR_SEC
-    # What only tests import is not what the program needs.
-    for path in sorted(path for path in paths if not is_test(path)):
+    # What only tests or packages of others import is not what the program itself names.
+    for path in sorted(path for path in paths if not is_test(path) and not is_vendored(path)):
         if time.monotonic() > until:
             complete = False
             break
@@ -70,7 +70,7 @@ def _outside(world: World, facts: Facts, path: str, source: str) -> str:
     if not source or source.startswith((".", "/", "#")):
         return ""
     modules = world.modules(facts)
-    if modules is not None and modules.find(source, path):
+    if modules is not None and not all(map(is_vendored, modules.find(source, path))):
         return ""
     package = modules.outside_package(source, path) if modules is not None else source
     return package if len(package) <= _MAX_PACKAGE else ""

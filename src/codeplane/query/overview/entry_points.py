@@ -12,7 +12,7 @@ from codeplane.code.languages.registry import PROJECT_FAMILIES
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.files.paths import path_text
-from codeplane.index.path_kinds import is_test
+from codeplane.index.path_kinds import is_test, is_vendored
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.operation import Result
 from codeplane.kernel.workspace_request import WorkspaceRequest
@@ -35,8 +35,6 @@ _ASIDE = re.compile(
     r"(?:^|/)(?:examples?|samples?|demos?|bench(?:es|marks?)?|docs?|fuzz(?:ing)?|perf|metrics|tools|scripts|extras|ci"
     r"|contrib|site|support)/|^utils?/|^\.[^/]+/|(?:^|/)(?:build\.rs|setup\.py)$"
 )
-# Programs of others that are kept along.
-_VENDORED = re.compile(r"(?:^|/)(?:vendor|vendored|third_party|node_modules)/")
 # Under these a manifest names the file by which users import a package; the first that names one counts.
 _IMPORTED = ("main", "module")
 _BEGINS = 3
@@ -166,7 +164,7 @@ def _is_start(symbol: Symbol) -> bool:
 
 def _is_of_others(path: str) -> bool:
     """Whether a file is a test, or of a program that is kept along."""
-    return is_test(path) or _VENDORED.search(path) is not None
+    return is_test(path) or is_vendored(path)
 
 
 def _files_with_main(snapshot: Snapshot, store: FactStore) -> Iterator[str]:

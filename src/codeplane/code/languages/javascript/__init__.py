@@ -109,6 +109,6 @@ PROJECT = project_family(
     include="*.js *.jsx *.mjs *.cjs *.vue *.svelte *.astro *.ts *.tsx *.cts *.mts",
     fences="pnpm-workspace.yaml lerna.json nx.json turbo.json rush.json yarn.lock pnpm-lock.yaml",
     packages="package.json deno.json deno.jsonc tsconfig.json jsconfig.json",
-    fronts="src/index.ts src/index.tsx src/index.js src/index.mjs index.ts index.js index.mjs lib/index.js"
+    fronts="src/index.ts src/index.tsx src/index.js src/index.mjs index.ts index.tsx index.js index.mjs lib/index.js"
     " source/index.ts source/index.js",
 )
