@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from codeplane import __version__
 from codeplane.kernel.json import JsonObject
+from codeplane.work.explore import replay
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import AGENT
@@ -90,7 +92,9 @@ async def test_a_replay_goes_up_to_an_event(shop: Path) -> None:
         assert refused(asked) == "INVALID_ARGUMENT"
 
 
-async def test_a_commit_that_is_gone_and_none_at_all_are_said(shop: Path, tmp_path: Path) -> None:
+async def test_a_commit_that_is_gone_another_version_and_no_commit_at_all_are_said(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with explore_plane(shop) as plane:
         explored = await plane.explore()
         (shop / "README.md").write_text("# Shop\n\nIt was amended, and nothing leads to its first commit any more.\n")
@@ -101,6 +105,9 @@ async def test_a_commit_that_is_gone_and_none_at_all_are_said(shop: Path, tmp_pa
         found = await replayed(plane, explored)
         assert "no longer has commit" in str(found["against"])
         assert {op["why"] for op in different(found)} == {"what changed is not known"}
+        monkeypatch.setattr(replay, "__version__", "99.0")
+        (why,) = {op["why"] for op in different(await replayed(plane, explored))}
+        assert str(why).endswith(f"it was recorded by {__version__} of CodePlane, this is 99.0")
     bare = tmp_path / "new"
     bare.mkdir()
     git(bare, "init", "--quiet", "--initial-branch=main")

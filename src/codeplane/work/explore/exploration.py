@@ -28,6 +28,8 @@ class Exploration:
     planner: str = "rules"
     # The exploration whose results are taken over where nothing has changed since.
     resumes: str = ""
+    # The version of CodePlane that has answered; none in what older ones recorded.
+    version: str = ""
 
     def to_bytes(self) -> bytes:
         """The exploration as its payload is kept."""
@@ -39,6 +41,7 @@ class Exploration:
             "model": self.model,
             "planner": self.planner,
             "resumes": self.resumes,
+            "version": self.version,
         }
         return canonical(values)
 
@@ -54,4 +57,5 @@ class Exploration:
             model=values["model"],
             planner=values["planner"],
             resumes=values["resumes"],
+            version=values.get("version", ""),
         )

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 
+from codeplane import __version__
 from codeplane.kernel.call import Call
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.cursor import Cursors
@@ -99,6 +100,7 @@ class ExploreOperations:
         resumed = await self._access.get(call, request.resume) if request.resume else None
         goals = tuple(map(self._redactor.text, dict.fromkeys(goal.strip() for goal in request.goals if goal.strip())))
         exploration = Exploration(
+            version=__version__,
             target=target,
             goals=goals or DEFAULT_GOALS,
             policy=ExplorePolicy(

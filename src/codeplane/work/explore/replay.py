@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from codeplane import __version__
 from codeplane.kernel.actor import Caller
 from codeplane.kernel.call import Call
 from codeplane.kernel.errors import CodePlaneError, InvalidArgument, NotFound, ResultGone
@@ -93,6 +94,7 @@ class _Ground:
     runner: OpRunner
     against: str
     changed: tuple[str, ...] | None
+    recorded_by: str = __version__
 
 
 class ReplayOperations:
@@ -140,6 +142,7 @@ class ReplayOperations:
         git = recorded if isinstance(recorded, dict) else {}
         async with AsyncExitStack() as stack:
             ground = await self._ground(call, item, exploration, git, stack)
+            ground = replace(ground, recorded_by=exploration.version)
             replayed: list[ReplayedOp] = []
             for number, (op_id, result) in enumerate(results.items()):
                 await call.progress(number, len(results))
@@ -207,11 +210,17 @@ async def _replay_op(ground: _Ground, op: AgentOp, result: Mapping[str, JsonValu
     if outcome.result.checksum == then:
         return replayed.model_copy(update={"now": then})
     changed = _explaining(op, ground.changed)
-    why = (
-        "" if changed else "no changed file explains it" if ground.changed is not None else "what changed is not known"
-    )
+    why = "" if changed else _unexplained(ground)
     update = {"outcome": "different", "now": outcome.result.checksum, "changed": changed, "why": why}
     return replayed.model_copy(update=update)
+
+
+def _unexplained(ground: _Ground) -> str:
+    """What is to be said of a difference that no changed file explains."""
+    if ground.recorded_by != __version__:
+        by = ground.recorded_by or "an older version"
+        return f"no changed file explains it; it was recorded by {by} of CodePlane, this is {__version__}"
+    return "no changed file explains it" if ground.changed is not None else "what changed is not known"
 
 
 def _explaining(op: AgentOp, changed: tuple[str, ...] | None) -> tuple[str, ...]:
