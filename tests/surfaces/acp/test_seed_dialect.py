@@ -9,6 +9,7 @@ import xxhash
 
 from codeplane.kernel.errors import ERRORS
 from codeplane.kernel.json import canonical
+from codeplane.surfaces.acp.seed_roots import MAX_OPEN
 from tests.harness import Server, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.acp.client import AcpClient, AcpError, acp_client
@@ -309,6 +310,28 @@ async def test_a_root_that_a_person_decides_about_completes_later(
             assert ends[0]["status"] == "error" and ends[0]["error"].startswith("ERR_UNAUTHORIZED: ")
             assert "far" not in str(server.call("workspace.list")["result"])
         assert len(shown(client, "tool_call")) == 1 and ends[0]["call_id"] == call["call_id"]
+
+
+async def test_roots_that_wait_are_bounded_also_when_they_come_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [make_repo(tmp_path / f"far{number}", FILES) for number in range(MAX_OPEN + 2)]
+    async with asking_server(tmp_path, monkeypatch) as (server, _), acp_client(server) as client:
+        session = await opened(client)
+        sent = [await client.start("index.add_root", {"path": str(far), "session_id": session}) for far in folders]
+        codes = []
+        for request_id in sent:
+            with pytest.raises(AcpError) as refused:
+                await client.answer(request_id)
+            codes.append(refused.value.data["code"])
+        assert sorted(codes) == ["ERR_RATE_LIMIT"] * 2 + ["ERR_UNAUTHORIZED"] * MAX_OPEN
+        # A decision makes room.
+        waiting = next(one for one in shown(client, "tool_call_update") if "_meta" in one)
+        server.call("approval.reject", action_id=waiting["_meta"]["action_id"])
+        await client.until(lambda: [one for one in shown(client, "tool_call_update") if "rejected" in str(one)])
+        with pytest.raises(AcpError) as pending:
+            await client.call("index.add_root", {"path": str(folders[-1]), "session_id": session})
+        assert pending.value.data["code"] == "ERR_UNAUTHORIZED"
 
 
 async def test_a_root_in_a_session_of_others_is_refused(plain_server: Server) -> None:
