@@ -126,6 +126,19 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
             ("library", "packages/d/index.tsx"),
         ],
     ),
+    "cluster": (
+        {
+            "go.mod": "module example.com/cluster\n",
+            "cmd/cluster/main.go": "package main\n\nfunc main() {\n}\n",
+            "dump/dump.sh": "main() {\n  echo dump\n}\nmain\n",
+            "hack/verify.py": "def main():\n    pass\n",
+        },
+        [("function", "cmd/cluster/main.go"), ("function", "dump/dump.sh"), ("function", "hack/verify.py")],
+    ),
+    "dumper": (
+        {"dump.sh": "main() {\n  echo dump\n}\nmain\n"},
+        [("function", "dump.sh")],
+    ),
     "git-ui": (
         {
             "go.mod": "module example.com/git-ui\n",

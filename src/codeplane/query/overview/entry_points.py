@@ -33,10 +33,11 @@ _FOLLOWED = 5
 # Programs below these show or measure something, and are not what the repository is for.
 _ASIDE = re.compile(
     r"(?:^|/)(?:examples?|samples?|demos?|bench(?:es|marks?)?|docs?|fuzz(?:ing)?|perf|metrics|tools|scripts|extras|ci"
-    r"|contrib|site|support)/|^utils?/|^\.[^/]+/|(?:^|/)(?:build\.rs|setup\.py)$"
+    r"|contrib|site|support|hack)/|^utils?/|^\.[^/]+/|(?:^|/)(?:build\.rs|setup\.py)$"
 )
 # Under these a manifest names the file by which users import a package; the first that names one counts.
 _IMPORTED = ("main", "module")
+_SHELL = (".sh", ".bash")
 _BEGINS = 3
 _IN_TYPES = frozenset(language for family in PROJECT_FAMILIES if family.in_types for language in family.languages)
 
@@ -96,7 +97,12 @@ def all_entry_points(world: World, store: FactStore, root_name: str, limit: int)
     # A function that a command starts is not an entry of its own.
     programs = [point for point in programs if (point.path, point.line) not in started]
     count += len(programs)
-    aside = [point for point in programs if _ASIDE.search(point.path) or point.name == "npm run test"]
+    # A script with a function `main` beside programs of another language helps to make or run them.
+    scripts = [point for point in programs if point.kind == "function" and point.path.endswith(_SHELL)]
+    helpers = scripts if len(scripts) < len(programs) else []
+    aside = [
+        point for point in programs if _ASIDE.search(point.path) or point.name == "npm run test" or point in helpers
+    ]
     points = [*(point for point in programs if point not in aside), *libraries, *aside]
     return EntryPoints(entry_points=tuple(points[:limit]), count=count + len(libraries), epoch=world.snapshot.epoch)
 
