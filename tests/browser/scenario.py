@@ -45,7 +45,7 @@ def start_server(repo: Path) -> Server:
 
 
 async def agent_work(server: Server) -> None:
-    """What an agent does on an ordinary morning: look, change, break, mend, be refused, ask."""
+    """What an agent does on an ordinary morning: look, change, break, fix, be refused, ask."""
     async with connect_client(server, toolset="all", name="claude-code") as agent:
         call = agent.call_tool
         await call("session_create", {"description": "Switzerland raises its VAT to 8.1 %"})

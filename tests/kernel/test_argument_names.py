@@ -55,7 +55,7 @@ def catalogue() -> Catalogue:
         ("search.structural", {"pattern": "f($A)", "lang": "go"}, {"pattern": "f($A)", "language": "go"}),
         ("test.run", {"tests": "a_test.py", "timeout": 5}, {"targets": ["a_test.py"], "timeout_sec": 5}),
         ("run_bash", {"cmd": "ls", "timeout": 5000}, {"command": "ls", "timeout_ms": 5000}),
-        ("job.create", {"prompt": "mend it"}, {"goal": "mend it"}),
+        ("job.create", {"prompt": "fix it"}, {"goal": "fix it"}),
         ("search", {"id": "x"}, None),
         ("proposal.close", {"id": "p", "proposal": "q", "outcome": "done"}, None),
     ],

@@ -24,7 +24,7 @@ def test_runners_that_are_asked_for_and_not_there(tmp_path: Path) -> None:
     assert {name for name, state in found.items() if state.problem} == {"mix", "no-such-program"}
     assert str(found["mix"]) == "Test runner 'mix' not found in PATH (for the repository)"
     assert found["mix"].fix.endswith("apt-get install elixir")
-    assert found["no-such-program"].fix == "install no-such-program, or mend tests.custom"
+    assert found["no-such-program"].fix == "install no-such-program, or fix tests.custom"
     assert str(found["pytest"]).startswith("pytest for the repository: ")
 
 

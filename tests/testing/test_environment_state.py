@@ -1,4 +1,4 @@
-"""Tests that change their minds: flaky on the same code and environment, mended where either changed."""
+"""Tests that change their minds: flaky on the same code and environment, fixed where either changed."""
 
 import subprocess
 from collections.abc import Callable

@@ -85,9 +85,9 @@ async def test_create_starts_another_and_uses_it_from_then_on(tmp_path: Path) ->
     async with plane(tmp_path, operations=[FixtureOps()]) as opened:
         first = (await call(opened, "fixture.read")).meta
         limits: JsonObject = {"max_mutations": 3}
-        made = await session(opened, "session.create", {"description": "mend it", "limits": limits})
+        made = await session(opened, "session.create", {"description": "fix it", "limits": limits})
         assert made.session_id != first.session_id
-        assert made.task.description == "mend it"
+        assert made.task.description == "fix it"
         assert (made.task.limits.max_mutations, made.task.limits.max_test_runs) == (3, 200)
         assert (await call(opened, "fixture.read")).meta.session_id == made.session_id
         # The first is still there for whoever names it.

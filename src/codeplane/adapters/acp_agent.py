@@ -1,4 +1,4 @@
-"""Agents of others that speak the Agent Client Protocol, version 1, over stdin and stdout; this is their client."""
+"""Outside agents that speak the Agent Client Protocol, version 1, over stdin and stdout; this is their client."""
 
 import asyncio
 import shlex

@@ -1,4 +1,4 @@
-"""Agents of others that speak ACP, by name: how each is started, and what it needs to see beside its work tree."""
+"""Outside agents that speak ACP, by name: how each is started, and what it needs to see beside its work tree."""
 
 import shutil
 from collections.abc import Mapping

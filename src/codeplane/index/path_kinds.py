@@ -22,5 +22,5 @@ def is_copy(path: str) -> bool:
 
 
 def is_vendored(path: str) -> bool:
-    """Whether a file is of a package of others that is kept along."""
+    """Whether a file is of a third-party package that is kept along."""
     return _VENDORED.search(path) is not None

@@ -1,4 +1,4 @@
-"""Agents of others that run a thread's turns, and the port by which they are started and asked."""
+"""Outside agents that run a thread's turns, and the port by which they are started and asked."""
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field

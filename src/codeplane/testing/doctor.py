@@ -121,7 +121,7 @@ def _custom_state(programs: Programs, name: str, word: str, root: str) -> Runner
     program = programs.command(word, root)
     if program is None:
         return RunnerState(
-            name=name, roots=(root,), problem=_not_found(word), fix=f"install {word}, or mend tests.custom"
+            name=name, roots=(root,), problem=_not_found(word), fix=f"install {word}, or fix tests.custom"
         )
     return RunnerState(name=name, roots=(root,), program=programs.relative_path(Path(program.words[0])))
 

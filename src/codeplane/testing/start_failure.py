@@ -58,7 +58,7 @@ _MESSAGES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?m)^go: (?:cannot find GOROOT|go\.mod requires go|go\.work requires go|download go).*$"), ""),
     (
         re.compile(r"(?m)^(?:\S*: )?error: unrecognized arguments: .*$"),
-        "install the plugin that knows them, or mend addopts in the settings of pytest",
+        "install the plugin that knows them, or fix addopts in the settings of pytest",
     ),
     (re.compile(r'(?m)^(?:ImportError|E +ImportError): Error importing plugin ".*$'), "install the plugin"),
 )
@@ -84,7 +84,7 @@ def start_failure(
     if any(case.kind not in ("BuildFailed", "PackageFailed") for case in cases):
         return None
     name = target.runner_name
-    hint = target.runner.hint if target.runner is not None and target.custom is None else "mend tests.custom"
+    hint = target.runner.hint if target.runner is not None and target.custom is None else "fix tests.custom"
     for pattern, fix in _MESSAGES:
         if (found := pattern.search(output)) is not None:
             shim = found.groupdict().get("shim", "")

@@ -69,8 +69,8 @@ def test_problems(root: Path) -> None:
         found = rows(result(await ask("syntax.problems", path="broken.py")), "problems")
         lines = [cast(JsonObject, problem["span"])["line"] for problem in found]
         assert lines and lines[0] == 1
-        mended = [{"path": "broken.py", "text": "def run():\n    pass\n"}]
-        assert rows(result(await ask("syntax.problems", path="broken.py", documents=mended)), "problems") == []
+        fixed = [{"path": "broken.py", "text": "def run():\n    pass\n"}]
+        assert rows(result(await ask("syntax.problems", path="broken.py", documents=fixed)), "problems") == []
 
     with_plane(root, body)
 

@@ -1,4 +1,4 @@
-"""`cpl agents add|acp|test|remove` and `cpl chat --agent`: agents of others at the terminal."""
+"""`cpl agents add|acp|test|remove` and `cpl chat --agent`: outside agents at the terminal."""
 
 import sys
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def _add(owner: Owner) -> str:
 
 
 def test_an_agent_is_added_tried_talked_to_applied_and_removed(owner: Owner, server: Server) -> None:
-    assert "agents of others that run threads, as Claude Code: cpl agents acp" in owner.type("agents")
+    assert "outside agents that run threads, as Claude Code: cpl agents acp" in owner.type("agents")
     assert "no outside agents; add one: cpl agents add NAME" in owner.type("agents", "acp")
     added = _add(owner)
     assert "added mine" in added and "does not reach the network" in added

@@ -149,7 +149,7 @@ def test_a_call_that_does_not_end_is_cut_off_and_recorded_so(repo: Path, tmp_pat
 
 
 def _all_is_closed_and_sound(server: Server) -> None:
-    """Told by the next one to open the ledger: it finds nothing to mend."""
+    """Told by the next one to open the ledger: it finds nothing to fix."""
     log = cpl("log", "--all", "--json", cwd=server.repo)
     written = [json.loads(line) for line in log.stdout.splitlines()]
     reasons = {event["payload"]["reason"] for event in written if event["type"] in ("session.closed", "task.closed")}

@@ -172,8 +172,8 @@ async def test_diagnostics_come_and_go(server: Server) -> None:
         await client.notify(
             "textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [change]}
         )
-        mended = cast(JsonObject, (await client.until_told("textDocument/publishDiagnostics"))["params"])
-        assert mended["diagnostics"] == [] and mended["version"] == 2
+        fixed = cast(JsonObject, (await client.until_told("textDocument/publishDiagnostics"))["params"])
+        assert fixed["diagnostics"] == [] and fixed["version"] == 2
 
 
 @requirement("LSP-06")

@@ -214,7 +214,7 @@ async def test_previews_say_in_words_what_would_be_given(tmp_path: Path) -> None
         many = tuple(f"src/{number}/**" for number in range(40))
         request = AskRequest(
             capabilities=("write_files", "spawn_agents"), allowed_paths=many, allowed_tools=("git.*",),
-            max_agents=2, approval_mode="always", duration_sec=5400, justification="to mend it",
+            max_agents=2, approval_mode="always", duration_sec=5400, justification="to fix it",
         )  # fmt: skip
         shown = await ask(NO_CALL, request)
         assert shown.summary == "let the agent change files; start agents (for 90 min)"
@@ -223,7 +223,7 @@ async def test_previews_say_in_words_what_would_be_given(tmp_path: Path) -> None
             "only with: git.*",
             "at most 2 agents",
             "questions: always",
-            "The agent says why: to mend it",
+            "The agent says why: to fix it",
         ]
         plain = GrantRequest(capabilities=("execute_shell",), agent="bot", without_token=True)
         assert await give(NO_CALL, plain) == Preview(

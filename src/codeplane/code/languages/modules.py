@@ -31,7 +31,7 @@ class Modules(ABC):
         return ()
 
     def outside_package(self, source: str, importer: str) -> str:
-        """The package of others that an import names; empty for what the language brings along."""
+        """The third-party package that an import names; empty for what the language brings along."""
         return source
 
     def missing_configs(self) -> Mapping[str, Sequence[str]]:

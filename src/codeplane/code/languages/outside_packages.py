@@ -1,4 +1,4 @@
-"""Whether what a package of others returns is its own, or may be an object of this repository that it was given."""
+"""Whether what a third-party package returns is its own, or may be an object of this repository that it was given."""
 
 import sys
 
@@ -34,7 +34,7 @@ _ABSTRACT = ("abc", "collections.abc", "types", "typing", "typing_extensions")
 
 
 def gives_its_own(source: str, name: str) -> bool:
-    """Whether calling a name of a module of others gives something of theirs: a class does, a function need not."""
+    """Whether calling a name of a third-party module gives something of theirs: a class does, a function need not."""
     if name.lstrip("_")[:1].isupper():
         return True
     package = package_of(source)

@@ -39,7 +39,7 @@ def git_dir_of(root: Path) -> Path:
         raise GitRefused(".git is a file that names no repository", hint="check the repository: git status")
     git_dir = root / os.fsdecode(content.removeprefix(_GITFILE).rstrip(b"\r\n"))
     if not git_dir.is_dir():
-        raise GitRefused(".git names a repository that is not there", hint="git worktree repair mends a moved one")
+        raise GitRefused(".git names a repository that is not there", hint="git worktree repair fixes a moved one")
     return git_dir
 
 

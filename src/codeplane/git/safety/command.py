@@ -146,7 +146,7 @@ class Git:
         if self._within is not None and not _is_linked(folder, real, self._within):
             raise GitRefused(
                 f"the git folder of {self.root.name} is that of no submodule or work tree: {real}",
-                hint=f"look at {self.root / '.git'}; git worktree repair mends it",
+                hint=f"look at {self.root / '.git'}; git worktree repair fixes it",
             )
         return folder
 

@@ -172,7 +172,7 @@ class _Reading:
         return self._lines.get(path, 1)
 
     def _refuse(self, line: int, why: str) -> NoReturn:
-        raise ConfigInvalid(f"{self._name}:{line}: {why}", hint=f"mend line {line} of .codeplane/{self._name}")
+        raise ConfigInvalid(f"{self._name}:{line}: {why}", hint=f"fix line {line} of .codeplane/{self._name}")
 
 
 def _scalar(node: yaml.Node) -> object:

@@ -50,7 +50,7 @@ class Folders:
         if not real.is_dir():
             raise InvalidArgument(f"{path_text(path)!r} is no folder", hint="attach the folder that it is in")
         if not os.access(real, os.R_OK | os.X_OK):
-            raise PathDenied(f"{path_text(path)!r} cannot be read by this user", hint="mend its permissions first")
+            raise PathDenied(f"{path_text(path)!r} cannot be read by this user", hint="fix its permissions first")
         if real.samefile(self.serving):
             raise InvalidArgument("that is the repository itself", hint="leave workspace out to ask about it")
         return real

@@ -29,7 +29,7 @@ class AgentsConfig(Section):
     session_minutes: float = Field(60.0, gt=0, description="the life of a session token")
     max_agents: int = Field(1000, ge=1, description="tokens that are good at once")
     acp: dict[ServerName, OutsideAgentConfig] = Field(
-        {}, description="agents of others by name; taken from your own settings alone, since they start programs"
+        {}, description="outside agents by name; taken from your own settings alone, since they start programs"
     )
     default: str = Field("", max_length=32, description="which of them runs new threads that name none; empty: none")
     max_running: int = Field(4, ge=1, le=64, description="turns of outside agents at once, those that wait included")

@@ -48,7 +48,7 @@ def without_aliases(header: Header, outline: Outline, aliases: Aliases) -> Heade
 
 
 def names_outside(before: str, after: str, old: Outline | None, new: Outline | None) -> bool:
-    """Whether two types are names of one package of others, where either may stand for the other."""
+    """Whether two types are names of one third-party package, where either may stand for the other."""
     sides = [text.split(" ") for text in (before, after)]
     if old is None or new is None or not new.rules.type_aliases or before == after:
         return False

@@ -41,7 +41,7 @@ def dependencies(world: World, paths: Iterable[str]) -> Dependencies:
     counts: Counter[str] = Counter()
     imports = files = importing = 0
     complete, until = True, time.monotonic() + _FOR_SEC
-    # What only tests or packages of others import is not what the program itself names.
+    # What only tests or third-party packages import is not what the program itself names.
     for path in sorted(path for path in paths if not is_test(path) and not is_vendored(path)):
         if time.monotonic() > until:
             complete = False

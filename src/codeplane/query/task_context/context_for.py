@@ -45,7 +45,7 @@ class ContextRequest(WorkspaceRequest):
     paths: tuple[str, ...] = Field(
         (), max_length=MAX_GIVEN, description="files it is about and you know already; path:line for a place"
     )
-    want: Want | None = Field(None, description="tests to run or mend, the cause of a failure; by default by the text")
+    want: Want | None = Field(None, description="tests to run or fix, the cause of a failure; by default by the text")
     limit: int = Field(10, ge=1, le=50)
     budget: int = Field(32_000, ge=500, le=1_000_000, description="bytes that reading the spans may take")
 

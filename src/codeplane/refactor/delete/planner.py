@@ -50,7 +50,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
         raise NotRefactorable(f"{path_text(bound.file)} is not a source of this repository that can be parsed")
     language, resolver = world.language(facts), Resolver(world)
     if facts.errors and not (language.preprocessed and _is_parsed(resolver, target)):
-        raise NotRefactorable(f"{path_text(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
+        raise NotRefactorable(f"{path_text(bound.file)}:{facts.errors} has a syntax error", hint="fix it first")
     if language.names.special_names and bound.name.startswith("__") and bound.name.endswith("__") and not force:
         raise StillUsed(
             f"{language.title} itself looks for {bound.name}",

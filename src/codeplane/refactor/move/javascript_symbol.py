@@ -97,7 +97,7 @@ class _Symbol:
         """Find all edits."""
         there = self.world.facts(self.to_path)
         if self.to_path in self.world.snapshot.files and (there is None or there.errors):
-            raise NotRefactorable(f"{path_text(self.to_path)} does not parse", hint="mend its syntax first")
+            raise NotRefactorable(f"{path_text(self.to_path)} does not parse", hint="fix its syntax first")
         self._refuse_destination(there)
         old = module_statements(text, self.world.language(facts).grammar)
         needed, from_old, brought = self._needs(facts, text, old, there)

@@ -121,7 +121,7 @@ def _refuse_destination(world: World, bound: Bound, to_path: str) -> None:
         return
     facts = world.facts(to_path)
     if facts is None or facts.errors:
-        raise NotRefactorable(f"{path_text(to_path)} does not parse", hint="mend its syntax first")
+        raise NotRefactorable(f"{path_text(to_path)} does not parse", hint="fix its syntax first")
     for row in facts.rows_by_binding.get((0, bound.name), []):
         at, reason, target = facts.bind_at(row), facts.bind_reason(row), facts.bind_target(row)
         if reason == _IMPORTED:

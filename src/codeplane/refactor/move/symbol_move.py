@@ -21,7 +21,7 @@ def plan_symbol_move(world: World, store: FactStore, target: Target, to_path: st
     if facts is None or is_copy(bound.file):
         raise NotRefactorable(f"{path_text(bound.file)} is not a source of this repository that can be parsed")
     if facts.errors:
-        raise NotRefactorable(f"{path_text(bound.file)}:{facts.errors} has a syntax error", hint="mend it first")
+        raise NotRefactorable(f"{path_text(bound.file)}:{facts.errors} has a syntax error", hint="fix it first")
     if to_path == bound.file:
         raise InvalidArgument(f"{bound.name} is in {path_text(to_path)} already", hint="name another file")
     if to_path not in world.snapshot.files and any(path.startswith(f"{to_path}/") for path in world.snapshot.files):

@@ -77,7 +77,7 @@ class Linters:
         if program is None:
             raise TestRunnerNotFound(
                 f"{command[0]!r}, which tests.lint names, is not found in the repository or in PATH",
-                hint="install it, or mend tests.lint in .codeplane/config.yaml; lint=false leaves it out",
+                hint="install it, or fix tests.lint in .codeplane/config.yaml; lint=false leaves it out",
             )
         argv = [*program.words, *command[1:]]
         folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="codeplane-lint-"))

@@ -126,7 +126,7 @@ class OutsideAgentOperations:
 
     @operation("acp_agent.list", risk=Risk.READ)
     async def list(self, call: Call, request: NoArguments) -> OutsideAgentList:
-        """The agents of others that can run threads: what each is started with, may see, and how it did."""
+        """The outside agents that can run threads: what each is started with, may see, and how it did."""
         default = self._agents.default
         return OutsideAgentList(
             agents=tuple(OutsideAgentView.of(agent, default=default) for agent in self._agents.all())

@@ -85,7 +85,7 @@ class SkillLibrary:
         """A skill to be used in a turn; SkillNotTrusted for one that its owner has not looked at."""
         skill = await self.skill(name)
         if skill.problem:
-            raise SkillNotFound(f"{skill.location} cannot be used: {skill.problem}", hint="mend it, then ask again")
+            raise SkillNotFound(f"{skill.location} cannot be used: {skill.problem}", hint="fix it, then ask again")
         if not await self.is_trusted(skill):
             raise SkillNotTrusted(
                 f"{skill.location} came with the repository and is not trusted as it is now",

@@ -66,7 +66,7 @@ class Configs:
         return [base for base in self._extended(self.at(path) or {}) if self._base(path, base) is None]
 
     def _extended(self, config: Mapping[str, object]) -> list[str]:
-        """What a configuration extends; one of a package of others says nothing about the files here."""
+        """What a configuration extends; one of a third-party package says nothing about the files here."""
         extends = config.get("extends")
         bases = extends if isinstance(extends, list) else [extends]
         return [base for base in bases if isinstance(base, str) and base.startswith(".")]

@@ -10,7 +10,7 @@ from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors,
 from codeplane.surfaces.cli.owner_client import open_owner_client
 
 agents = typer.Typer(
-    help="Agents with tokens of their own, and agents of others that run threads.", invoke_without_command=True
+    help="Agents with tokens of their own, and outside agents that run threads.", invoke_without_command=True
 )
 
 
@@ -37,7 +37,7 @@ def list_(
     """List the agents that hold tokens."""
     ask("agent.list", {"include_ended": every, "sessions": sessions}, repo, as_json=as_json)
     if not as_json:
-        typer.echo("agents of others that run threads, as Claude Code: cpl agents acp", err=True)
+        typer.echo("outside agents that run threads, as Claude Code: cpl agents acp", err=True)
 
 
 @agents.command()

@@ -25,7 +25,7 @@ def chat(
     go_on: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the thread used last.")] = False,
     model: Annotated[str, typer.Option("--model", "-m", help="provider/model instead of the default.")] = "",
     agent: Annotated[
-        str, typer.Option("--agent", "-a", help="An agent of others that runs a new thread: cpl agents acp.")
+        str, typer.Option("--agent", "-a", help="An outside agent that runs a new thread: cpl agents acp.")
     ] = "",
     skill: Annotated[
         list[str] | None, typer.Option("--skill", "-s", help="Do as this skill says; may be repeated.")

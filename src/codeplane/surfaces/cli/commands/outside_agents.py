@@ -19,14 +19,14 @@ Name = Annotated[str, typer.Argument(help="The agent's name, as in claude-code."
 @agents.command("acp")
 @report_errors
 def list_outside(repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """List the agents of others that can run threads: how they are started, and what they may see."""
+    """List the outside agents that can run threads: how they are started, and what they may see."""
     ask("acp_agent.list", {}, repo, as_json=as_json)
 
 
 @agents.command()
 @report_errors
 def test(name: Name, repo: RepoOption = None, as_json: JsonOption = False) -> None:
-    """Start an agent of others in an empty folder and end it again; exits with 1 when it does not come up."""
+    """Start an outside agent in an empty folder and end it again; exits with 1 when it does not come up."""
     ask("acp_agent.test", {"agent": name}, repo, as_json=as_json)
 
 
