@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -199,6 +200,54 @@ class _Background(_Forked):
             super().__init__(orders, order, [nothing.fileno(), stdout.fileno(), stderr.fileno()])
 
 
+class _Child:
+    """A server in the background that the process which starts it, forked from it, looks after as a child."""
+
+    def __init__(self, args: Sequence[str], cwd: Path, stdout: IO[bytes], stderr: IO[bytes], env: Mapping[str, str]):
+        order = _Order(arguments=list(args[3:]), module=args[3], cwd=str(cwd), environ=dict(env), session=True)
+        self.returncode: int | None = None
+        for written in (sys.stdout, sys.stderr):
+            written.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+                os.dup2(stdout.fileno(), 1)
+                os.dup2(stderr.fileno(), 2)
+                _forget_parent()
+                _run(order)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(1)
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+    def kill(self) -> None:
+        """End it at once."""
+        os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """The exit code, once there is one."""
+        if self.returncode is None:
+            self.returncode = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.returncode
+
+
+def _forget_parent() -> None:
+    """What a program that is started does not take over: what to do at signals and at the end."""
+    atexit._clear()
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @cache
 def _template() -> socket.socket:
     """Where the process that is forked takes orders; there is one for all tests of this process."""
@@ -341,9 +390,12 @@ def _fork_children(orders: socket.socket) -> None:
         ) -> "Popen":
             if args == _WORKER and env is not None:
                 return _Worker(orders, env)  # type: ignore[return-value]  # has what is used of one
-            # One with variables of its own is looked after by its parent, as only a child can be.
-            if args[: len(_BACKGROUND)] == _BACKGROUND and env is None and cwd and stdout and stderr:
-                return _Background(orders, args, cwd, stdout, stderr)  # type: ignore[return-value]  # the same
+            if args[: len(_BACKGROUND)] == _BACKGROUND and cwd and stdout and stderr:
+                if env is None:
+                    return _Background(orders, args, cwd, stdout, stderr)  # type: ignore[return-value]  # the same
+                changed = {name: value for name, value in env.items() if os.environ.get(name) != value}
+                if can_be_forked(changed):
+                    return _Child(args, cwd, stdout, stderr, env)  # type: ignore[return-value]  # the same
             return super().__new__(cls)
 
     subprocess.Popen = Popen  # type: ignore[assignment, misc]  # for this process alone
@@ -362,6 +414,11 @@ def main() -> None:
     order = template.next_child()
     gc.enable()
     _fork_children(template.above)
+    _run(order)
+
+
+def _run(order: _Order) -> None:
+    """Be the program of an order, to its end."""
     _show_arguments(order)
     if order["session"]:
         os.setsid()
