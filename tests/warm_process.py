@@ -371,7 +371,7 @@ def _show_arguments(order: _Order) -> None:
     room = end - start - 1
     with open("/proc/self/mem", "r+b", buffering=0) as memory:  # noqa: PTH123  # as above
         memory.seek(start)
-        memory.write("\0".join(shown).encode()[:room].ljust(room, b"\0"))
+        memory.write(os.fsencode("\0".join(shown))[:room].ljust(room, b"\0"))
 
 
 def _fork_children(orders: socket.socket) -> None:

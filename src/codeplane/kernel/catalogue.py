@@ -232,6 +232,12 @@ class _Definition:
         )
 
 
+def operation_names(owners: Iterable[object]) -> frozenset[str]:
+    """The names of the operations found on objects; not of those that are disabled."""
+    kinds: list[type] = [type(owner) for owner in owners if not isinstance(owner, Disabled)]
+    return frozenset(definition.mark.name for kind in kinds for definition in definitions_on(kind))
+
+
 # Every workspace has objects of the same classes, and to look through a class takes longer than all else here.
 @cache
 def definitions_on(owner: type) -> tuple[_Definition, ...]:

@@ -11,7 +11,7 @@ from codeplane.index.service import STREAM
 from codeplane.index.workspaces.leases import Leases
 from codeplane.kernel.bounded_cache import BoundedCache
 from codeplane.kernel.call import Operation
-from codeplane.kernel.catalogue import Catalogue
+from codeplane.kernel.catalogue import Catalogue, operation_names
 from codeplane.kernel.errors import JobNotFound, JobTreeGone, PolicyDenied
 from codeplane.wiring.edit import Edits
 from codeplane.wiring.foundation import Foundation
@@ -46,7 +46,7 @@ class JobWorkspaces:
         """`edits` and `operations` are those of the checkout."""
         self._foundation = foundation
         # What a work tree has of its own.
-        self._served = _SHELL | {operation.name for operation in Catalogue(operations)}
+        self._served = _SHELL | operation_names(operations)
         self._jobs = JobStore(foundation.log)
         self._isolated = BoundedCache[str, bool](_MAX_KNOWN)
         self._open: dict[str, _OpenTree] = {}

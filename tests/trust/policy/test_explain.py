@@ -1,5 +1,6 @@
 """What is explained of a call is what becomes of it, also by rules about files that it comes upon on its way."""
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -108,12 +109,10 @@ async def decided(opened: Plane, name: str, arguments: JsonObject, caller: Calle
     return "ask"
 
 
-@pytest.mark.parametrize("verdict", ["deny", "ask", "none"])
-@pytest.mark.parametrize(("name", "arguments", "prepare"), CASES, ids=lambda one: getattr(one, "__name__", str(one)))
-async def test_what_is_explained_is_what_happens(
-    tmp_path: Path, name: str, arguments: JsonObject, prepare: Callable[[Path], None], verdict: str
-) -> None:
-    root = make_repo(tmp_path / "repo", {"open/a.txt": "a\n"})
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository that each test copies: two commits, and another branch with a third."""
+    root = make_repo(tmp_path_factory.mktemp("history") / "repo", {"open/a.txt": "a\n"})
     (root / "locked").mkdir()
     (root / SECRET).write_text("second\n")
     git(root, "add", "--all")
@@ -122,9 +121,18 @@ async def test_what_is_explained_is_what_happens(
     (root / SECRET).write_text("third\n")
     git(root, "commit", "--quiet", "--all", "--message", "third")
     git(root, "checkout", "--quiet", "main")
-    prepare(root)
     git(root, "config", "user.name", "Test")
     git(root, "config", "user.email", "test@example.com")
+    return root
+
+
+@pytest.mark.parametrize("verdict", ["deny", "ask", "none"])
+@pytest.mark.parametrize(("name", "arguments", "prepare"), CASES, ids=lambda one: getattr(one, "__name__", str(one)))
+async def test_what_is_explained_is_what_happens(
+    tmp_path: Path, history: Path, name: str, arguments: JsonObject, prepare: Callable[[Path], None], verdict: str
+) -> None:
+    root = Path(shutil.copytree(history, tmp_path / "repo", symlinks=True))
+    prepare(root)
     write(own(root), mine=RULES)
     caller = replace(AGENT, client=verdict)
     async with plane(root) as opened:
