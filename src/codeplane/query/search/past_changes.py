@@ -16,7 +16,7 @@ from codeplane.query.search.question import STOP_WORDS
 
 LATE = "PARTIAL: without the history, which git could not read in time"
 _KEPT = 2
-_FOR_SEC = 2.0
+_FOR_SEC = 5.0
 _WORD = re.compile(r"[^\W\d]\w*")
 # Chosen on 122 issues of thirteen repositories; none of them matters much.
 _BODY, _TITLE_OF_QUESTION = 0.3, 1.5
