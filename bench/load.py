@@ -13,13 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.measure import machine, table
-from bench.search import questions, quiet
+from bench.search import CODE, questions, quiet
 from bench.subjects.corpora import committed, generated, repository
 from bench.subjects.processes import cpu, memory
 from bench.subjects.served import serving
@@ -136,7 +137,10 @@ def _sdk_server(answers: Path | None = None) -> Iterator[tuple[int, int]]:
 def mixed_calls(root: Path, weights: dict[str, int]) -> Calls:
     """A round of calls with the given weights, drawn from the tree and the same for the same tree."""
     asked = questions(root, _QUESTIONS)
-    paths = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))[:_QUESTIONS]
+    code = [path for path in root.rglob("*") if path.suffix in CODE and path.is_file()]
+    # Of the language with most files.
+    (suffix, _), *_ = Counter(path.suffix for path in code).most_common()
+    paths = sorted(path.relative_to(root).as_posix() for path in code if path.suffix == suffix)[:_QUESTIONS]
     search: list[dict[str, object]] = [
         {"query": name, "mode": mode, "limit": 10}
         for name, mode in zip(asked.names, ("literal", "definitions", "ranked", "symbol") * _QUESTIONS, strict=False)

@@ -34,11 +34,13 @@ AIMS = {
     "semantic": ("p95", 25.0),
 }
 EDIT_AIM_MS = 150.0
-_DEFINED = re.compile(rb"^[ \t]*(?:export )?(?:async )?(?:def|class|function|interface) +([A-Za-z_]\w{3,})", re.M)
+_DEFINED = re.compile(
+    rb"^[ \t]*(?:export )?(?:async )?(?:def|class|function|interface|func(?: \([^)\n]*\))?) +([A-Za-z_]\w{3,})", re.M
+)
 _SENTENCE = re.compile(rb"^[ \t#*/]*([A-Z][a-z]+(?: [a-z']+){4,10})[.,:]?$", re.M)
 _WARM = 3
 _COMPARED = 100
-_CODE = frozenset({".py", ".ts", ".tsx", ".js"})
+CODE = frozenset({".py", ".ts", ".tsx", ".js", ".go"})
 _QUIET_SEC = 1.0
 _QUIET_SHARE = 0.05
 _QUIET_TRIES = 60
@@ -71,7 +73,7 @@ def questions(root: Path, count: int) -> Questions:
     names: set[str] = set()
     sentences: set[str] = set()
     for path, content in texts(root):
-        if Path(path).suffix in _CODE:
+        if Path(path).suffix in CODE:
             names.update(name.decode() for name in _DEFINED.findall(content))
             sentences.update(output.decode() for output in _SENTENCE.findall(content))
     chance = random.Random(0)

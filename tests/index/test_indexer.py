@@ -26,7 +26,8 @@ def on_disk(root: Path) -> dict[str, bytes]:
 
 def places(snapshot: Snapshot) -> tuple[int, tuple[IndexedFile, ...], list[IndexedFile | None]]:
     """What is derived of where the texts of a snapshot lie."""
-    at = [snapshot.at(position) for position in range(len(snapshot.content))]
+    end = max((known.offset + known.length for known in snapshot.texts), default=0)
+    at = [snapshot.at(position) for position in range(end + 4)]
     return snapshot.live_bytes, snapshot.recent, at
 
 
@@ -90,6 +91,24 @@ def test_where_texts_lie_follows_touched_and_changed_files(tmp_path: Path) -> No
     snapshot = indexer.reconcile()
     assert places(snapshot) == places(replace(snapshot))
     assert [known.stamp.mtime_ns for known in (*snapshot.recent, snapshot.files["c.py"])][1:] == [1, 1]
+
+
+def test_the_content_is_mapped_once_for_many_edits(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "repo", {"a.py": "one"})
+    indexer = RecordingIndexer(root, tmp_path / "home")
+    first = indexer.start()
+    for number in range(3):
+        (root / "a.py").write_text(f"number {number}")
+        snapshot = indexer.reconcile()
+        assert snapshot.content is first.content
+        assert texts(snapshot) == {"a.py": b"number %d" % number}
+    (root / "a.py").write_text("large " * 160_000)
+    (root / "b.py").write_text("larger " * 130_000)
+    snapshot = indexer.reconcile()
+    assert snapshot.content is not first.content
+    assert texts(snapshot) == on_disk(root)
+    (known,) = (known for known in first.texts if known.path == "a.py")
+    assert first.text(known) == b"one", "a map that is still held stays valid"
 
 
 @requirement("REPO-02")

@@ -9,10 +9,13 @@ from codeplane.kernel.errors import IndexNotReady
 
 # Between files: no line and no match can reach from one into the next, and `^` and `$` hold at their ends.
 SEPARATOR = b"\n\0\n"
+# The file is this much longer than its texts when it is mapped, or by this share: to map it again and look at each of
+# its pages anew takes longer than most searches, and would come after every edit.
+_SPARE_BYTES, _SPARE_SHARE = 1024 * 1024, 8
 
 
 class ContentMap(mmap.mmap):
-    """The committed bytes of a content file, mapped into memory or read from the disk."""
+    """A content file, mapped into memory or read from the disk; zeros follow its texts."""
 
     _descriptor: int
 
@@ -44,7 +47,8 @@ class ContentFile:
         self._file.truncate(length)
         self._file.seek(length)
         self.length = length
-        self._on_disk = length
+        self._mapped: ContentMap | None = None
+        self._mapped_length = self._on_disk = length
         self._written_ns = os.fstat(self._file.fileno()).st_mtime_ns
 
     def append(self, content: bytes) -> int:
@@ -68,7 +72,7 @@ class ContentFile:
         except ValueError:
             return True  # closed meanwhile: another file took its place
         # While more is appended the time is ours, and unknown until that is mapped, too.
-        is_ours = self.length != self._on_disk or status.st_mtime_ns == self._written_ns
+        is_ours = self.length != self._mapped_length or status.st_mtime_ns == self._written_ns
         return status.st_size >= self._on_disk and status.st_nlink > 0 and is_ours
 
     def flush(self) -> None:
@@ -81,13 +85,16 @@ class ContentFile:
         os.fsync(self._file.fileno())
 
     def map(self) -> "ContentMap | bytes":
-        """Map the committed bytes."""
+        """Map the committed bytes; the same map as before while there is room for them."""
         self._file.flush()
-        self._written_ns = os.fstat(self._file.fileno()).st_mtime_ns
-        self._on_disk = self.length
-        if self.length == 0:
-            return b""
-        return ContentMap(self._file.fileno(), self.length)
+        descriptor = self._file.fileno()
+        if self.length and (self._mapped is None or len(self._mapped) < self.length):
+            self._on_disk = self.length + max(_SPARE_BYTES, self.length // _SPARE_SHARE)
+            os.ftruncate(descriptor, self._on_disk)
+            self._mapped = ContentMap(descriptor, self._on_disk)
+        self._written_ns = os.fstat(descriptor).st_mtime_ns
+        self._mapped_length = self.length
+        return self._mapped or b""
 
     def close(self) -> None:
         """Close the file; maps that are still held stay valid."""
