@@ -250,6 +250,7 @@ def test_targets_are_the_same_when_only_the_changed_files_are_looked_at(tmp_path
     indexer = RecordingIndexer(root, tmp_path / "home")
     steps: list[tuple[str, bytes | None]] = [
         ("api/test_a.py", b"def test_a(): pass\ndef test_c(): pass\n"),
+        ("api/test_a.py", b"def test_a(): fail\ndef test_c(): pass\n"),
         ("web/package.json", b'{"devDependencies": {"vitest": "5"}}'),
         ("api/test_b.py", b"a\0b"),
         ("api/test_b.py", b"def test_b(): pass\n"),
@@ -275,4 +276,5 @@ def test_targets_are_the_same_when_only_the_changed_files_are_looked_at(tmp_path
         assert now.targets == anew.targets, path
         assert list(now.by_file) == list(anew.by_file), path
         assert now.state() == anew.state(), path
+        assert (now.targets is found.targets) is (b"fail" in (content or b"")), "made again only where one is another"
         before, found = snapshot, now

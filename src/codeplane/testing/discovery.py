@@ -59,16 +59,20 @@ class FileTree(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscoveryState:
-    """The discovery of one state: files that tell runners, runners that are installed, and the target of each file."""
+    """The discovery of one state: files that tell runners, runners that are installed, and the target of each file.
+
+    `listed` are all of these targets, in the order of paths.
+    """
 
     surroundings: frozenset[tuple[str, str]]
     installed: Mapping[tuple[str, str], bool]
     digests: Mapping[str, str]
     targets: Mapping[str, Target | None]
+    listed: tuple[Target, ...]
     marked: Mapping[tuple[str, str], int]
 
 
-_NOTHING = DiscoveryState(surroundings=frozenset(), installed={}, digests={}, targets={}, marked={})
+_NOTHING = DiscoveryState(surroundings=frozenset(), installed={}, digests={}, targets={}, listed=(), marked={})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +90,9 @@ class Discovery:
 
     @cached_property
     def targets(self) -> tuple[Target, ...]:
-        """All targets, in the order of paths."""
+        """All targets, in the order of paths; the same tuple as before while all of them are the same."""
+        if self.before is not None and self.by_file is self.before.targets:
+            return self.before.listed
         found: dict[tuple[str, str], Target] = {}
         for target in self.by_file.values():
             if target is None:
@@ -102,7 +108,9 @@ class Discovery:
         before = self.before if self.before is not None and self._has_same_surroundings(self.before) else _NOTHING
         if self.changed is not None and before is not _NOTHING and self._are_all_texts(self.changed, before):
             files = self.snapshot.files
-            return {**before.targets, **{path: self._target(files[path]) for path in self.changed}}
+            now = {path: self._target(files[path]) for path in self.changed}
+            is_same = all(before.targets[path] == target for path, target in now.items())
+            return before.targets if is_same else {**before.targets, **now}
         found: dict[str, Target | None] = {}
         for known in self.snapshot.texts:
             is_same = before.digests.get(known.path) == known.digest
@@ -121,6 +129,7 @@ class Discovery:
             installed=dict(self._installed),
             digests=self._digests(),
             targets=self.by_file,
+            listed=self.targets,
             marked=self._marked,
         )
 

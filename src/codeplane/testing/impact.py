@@ -76,6 +76,22 @@ class _LazyLines(Mapping[str, Lines]):
         return path in self._paths
 
 
+class _TargetFiles:
+    """The targets of each file."""
+
+    def __init__(self, targets: tuple[Target, ...]) -> None:
+        self.targets = targets
+        self._numbers: dict[str, list[int]] = {}
+        for number, target in enumerate(targets):
+            for path in target.files:
+                self._numbers.setdefault(path, []).append(number)
+
+    def targets_with(self, paths: Iterable[str]) -> Iterator[Target]:
+        """Yield the targets that have any of some files, in their order."""
+        numbers = {number for path in paths for number in self._numbers.get(path, ())}
+        return (self.targets[number] for number in sorted(numbers))
+
+
 class Impact:
     """Selects tests by what changed."""
 
@@ -87,6 +103,7 @@ class Impact:
         self._changes = changes
         self._imports = ImportCache(knowledge.modules)
         self._uses = UseCache()
+        self._files = _TargetFiles(())
         self._waiting = False
         self._busy = threading.Lock()
 
@@ -168,6 +185,7 @@ class Impact:
         targets = self._targets(snapshot)
         if not changed:
             return Selection(reached=(), notes=("nothing has changed",))
+        files = self._files_of(targets)
         world = World(snapshot, self._knowledge.store, self._knowledge.modules)
         imports = ImportGraph(world, self._imports, gone=[path for path in changed if path not in snapshot.files])
         seeds = dict.fromkeys(changed)
@@ -179,22 +197,25 @@ class Impact:
                         mentions[user] = f"names {path_text(path.rpartition('/')[2])}"
         steps = imports.files_reaching([*seeds, *mentions])
         found: dict[str, Reached] = {}
-        for target in targets:
-            best = min(
-                (steps[path] for path in target.files if path in steps), key=lambda step: step.distance, default=None
-            )
-            if best is not None:
-                found[target.target_id] = _by_import(target, best, steps, mentions)
+        for target in files.targets_with(steps):
+            best = min((steps[path] for path in target.files if path in steps), key=lambda step: step.distance)
+            found[target.target_id] = _by_import(target, best, steps, mentions)
         for target, reason in targets_built_with(targets, changed):
             found[target.target_id] = Reached(path=target.target_id, reason=reason, distance=1)
         for target, reason in targets_naming(world, self._knowledge.store, targets, changed):
             found.setdefault(target.target_id, Reached(path=target.target_id, reason=reason, distance=2))
         settings = [path for path in changed if _SETTINGS.search(path)]
-        always = self._always(targets, settings, changed)
+        always = self._always(files, settings, changed)
         found |= always
         if not found:
             return Selection(reached=(), notes=(f"no test reaches {_list_paths(changed)}",))
         return self._limit_selection(world, imports, targets, changed, found, set(always))
+
+    def _files_of(self, targets: tuple[Target, ...]) -> _TargetFiles:
+        held = self._files
+        if held.targets is not targets:
+            held = self._files = _TargetFiles(targets)
+        return held
 
     def _limit_selection(
         self,
@@ -224,18 +245,17 @@ class Impact:
         )
         return Selection(reached=tuple(reached), notes=(note,), left_out=left)
 
-    def _always(
-        self, targets: Sequence[Target], settings: Sequence[str], changed: Mapping[str, Lines]
-    ) -> dict[str, Reached]:
+    def _always(self, files: _TargetFiles, settings: Sequence[str], changed: Mapping[str, Lines]) -> dict[str, Reached]:
         """Return the changed tests themselves, and every test of a runner whose settings changed."""
         found: dict[str, Reached] = {}
-        for target in targets:
-            for path in settings:
-                folder = path.rpartition("/")[0]
+        for path in settings:
+            folder = path.rpartition("/")[0]
+            for target in files.targets:
                 if not folder or target.path.startswith(f"{folder}/"):
                     reason = f"{path_text(path)} has settings for it"
                     found[target.target_id] = Reached(path=target.target_id, reason=reason, distance=1)
-            if any(path in changed for path in target.files) and _is_test_itself(target):
+        for target in files.targets_with(changed):
+            if _is_test_itself(target):
                 found[target.target_id] = Reached(path=target.target_id, reason="changed itself", distance=0)
         return found
 

@@ -151,10 +151,13 @@ class ImportGraph:
     def _update_importers(self, held: ReverseImports, changed: Iterable[str]) -> ReverseImports:
         """Return the importers after the contents of some files changed."""
         snapshot = self._world.snapshot
+        found = {path: self._imports_of(snapshot.files[path]) for path in changed}
+        different = {path: now for path, now in found.items() if now != held.imported[path]}
+        if not different:
+            return replace(held, epoch=snapshot.epoch)
         imported, importers = dict(held.imported), dict(held.importers)
-        for path in changed:
-            before, now = imported[path], self._imports_of(snapshot.files[path])
-            imported[path] = now
+        for path, now in different.items():
+            before, imported[path] = imported[path], now
             for file in before - now:
                 if path not in held.conftests.get(file, ()):
                     importers[file] -= {path}

@@ -65,11 +65,12 @@ def targets_naming(
 
     This is a guess, for languages whose imports are not resolved, and its reason says so.
     """
-    files = {path: target for target in targets for path in target.files}
+    files: dict[str, Target] = {}
     for path in changed:
         language = languages().of(path)
         if language is None or language.names.follows_imports or language.names.follows_packages:
             continue
+        files = files or {path: target for target in targets for path in target.files}
         stem = path.rpartition("/")[2].partition(".")[0].lower()
         for other, target in files.items():
             named = other.rpartition("/")[2].partition(".")[0].lower()
