@@ -314,3 +314,21 @@ def test_inherited_constructors_are_uses_of_their_class(tmp_path: Path) -> None:
             "sub.cc:4:64",
             "sub.cc:4:72",
         }
+
+
+def test_other_names_of_namespaces_and_inline_ones_are_followed(tmp_path: Path) -> None:
+    files = {
+        "geo.h": "namespace geo {\ninline namespace v1 {\nstruct Point { static int size; };\nint area(int n);\n}\n"
+        "namespace deep { int far(int n); }\n}\n",
+        "use.cc": '#include "geo.h"\nnamespace short_geo = geo;\nnamespace d = ::geo::deep;\n'
+        "int f() { return geo::v1::Point::size + short_geo::area(1) + geo::area(2) + d::far(3)"
+        " + short_geo::deep::far(4); }\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        for asked, places in (
+            ("geo.h:3:8", {"geo.h:3:8", "use.cc:4:27"}),
+            ("geo.h:4:5", {"geo.h:4:5", "use.cc:4:52", "use.cc:4:67"}),
+            ("geo.h:6:22", {"geo.h:6:22", "use.cc:4:80", "use.cc:4:106"}),
+        ):
+            found = repo.uses(asked)
+            assert set(found) == places and set(found.values()) <= {"PROVEN", "STRONG"}

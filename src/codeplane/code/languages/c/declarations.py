@@ -19,6 +19,8 @@ _LOCAL = frozenset({"function", "block", "lambda"})
 _QUALIFIERS = re.compile(rb"((?:\w+\s*::\s*)+)\Z")
 _HOLDING = frozenset({"declaration", "function_definition", "type_definition", "alias_declaration"})
 
+_ALIAS = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::\s*)?([A-Za-z_][\w:]*)\s*;", re.ASCII)
+
 
 class Declaration(Struct, frozen=True):
     """A declaration of a name in a namespace; `external` means that the linker joins it with others of its name."""
@@ -38,6 +40,8 @@ class Declarations:
         self._macro_namespaces = MacroNamespaces(view)
         self._found: dict[str, tuple[tuple[Declaration, ...], bool]] = {}
         self._groups: dict[str, dict[Bound, tuple[Bound, ...]]] = {}
+        self._aliases: dict[str, dict[str, str]] = {}
+        self._inline: dict[str, bool] = {}
 
     def find_all(self, name: str) -> tuple[Declaration, ...]:
         """Return all declarations of a name."""
@@ -199,6 +203,27 @@ class Declarations:
     def macro_namespaces(self, name: str) -> frozenset[str]:
         """Return the namespaces of this name that macros open."""
         return self._macro_namespaces.paths_to(name)
+
+    def namespace_alias(self, path: str, name: str) -> str | None:
+        """Return the namespace that a file gives another name, its parts joined by dots."""
+        held = self._aliases.get(path)
+        if held is None:
+            found = _ALIAS.finditer(self._view.text(path))
+            held = self._aliases[path] = {match[1].decode(): match[2].decode().replace("::", ".") for match in found}
+        return held.get(name)
+
+    def is_inline_namespace(self, name: str) -> bool:
+        """Whether all namespaces of a name are inline."""
+        held = self._inline.get(name)
+        if held is None:
+            declared = [declaration.bound for declaration in self.find_all(name) if declaration.kind == "namespace"]
+            held = self._inline[name] = bool(declared) and all(
+                self._view.text(bound.file).startswith(b"inline", definition.start)
+                for bound in declared
+                for _, definition in self._view.definitions(bound)
+                if definition.kind == "namespace"
+            )
+        return held
 
     def _is_namespace(self, space: str, last: str) -> bool:
         if self.macro_namespaces(last):

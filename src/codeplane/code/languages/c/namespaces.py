@@ -26,7 +26,10 @@ class Namespaces:
 
     def at(self, path: str, facts: Facts, offset: int, parts: str, of_class: Sequence[str] = ()) -> str | None:
         """Return the namespace that names joined by dots mean at a place."""
-        first, _, _ = parts.partition(".")
+        first, _, rest = parts.partition(".")
+        if (meant := self._declarations.namespace_alias(path, first)) is not None and meant != first:
+            parts = f"{meant}.{rest}".strip(".")
+            first, _, _ = parts.partition(".")
         declared = self._declarations.find_all(first)
         known = {
             f"{declaration.space}.{first}".strip(".") for declaration in declared if declaration.kind == "namespace"
@@ -39,8 +42,12 @@ class Namespaces:
             if hidden and not space:
                 known.add(first)
             if f"{space}.{first}".strip(".") in known:
-                return f"{space}.{parts}".strip(".")
+                return self._without_inline(f"{space}.{parts}".strip("."))
         return None
+
+    def _without_inline(self, space: str) -> str:
+        """Return a namespace without those in it that are inline: what they have, the one around them has."""
+        return ".".join(part for part in space.split(".") if not self._declarations.is_inline_namespace(part))
 
     def search_order(self, path: str, facts: Facts, scope: int, at: int) -> list[str]:
         """Return the namespaces in which a name is looked for in the scope of one, or of a file: itself first."""
