@@ -242,3 +242,19 @@ def test_fields_from_outside_may_hold_what_their_type_is_made_of(tmp_path: Path)
             "A.java:6:43": "ANCHORED",
             "A.java:7:35": "ANCHORED",
         }
+
+
+def test_types_are_reached_beside_everything_that_a_class_from_outside_brings(tmp_path: Path) -> None:
+    files = {
+        "zoo/Texts.java": "package zoo;\n\npublic class Texts {\n    public static String of() { return null; }\n}\n",
+        "app/Main.java": "package app;\n\nimport static java.util.Collections.*;\n\nimport zoo.Texts;\n\nclass Main {\n"
+        "    String name() { return Texts.of(); }\n    Object many() { return singleton(Texts.of()); }\n}\n",
+    }
+    with written(tmp_path / "repo", files) as repo:
+        assert repo.uses("zoo/Texts.java:3:14") == {
+            "zoo/Texts.java:3:14": "PROVEN",
+            "app/Main.java:5:12": "STRONG",
+            "app/Main.java:8:28": "STRONG",
+            "app/Main.java:9:38": "STRONG",
+        }
+        assert set(repo.uses("Texts.of")) == {"zoo/Texts.java:4:26", "app/Main.java:8:34", "app/Main.java:9:44"}

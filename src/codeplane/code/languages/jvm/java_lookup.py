@@ -64,7 +64,16 @@ class JavaLookup(ABC):
             elif any(self._is_visible(path, facts, row, offset, name) for row in facts.rows(scope, name)):
                 return Found((Bound(path, scope, name),), certain)
             scope = facts.scopes[scope].parent
-        return self._static(facts, name, FIELDS) if facts is not None else None
+        brought = self._static(facts, name, FIELDS) if facts is not None else None
+        if facts is not None and brought is not None and brought.outside and not self._is_imported(facts, name):
+            types = self._classes.resolve_type(path, offset, name)
+            if any(isinstance(entity, Bound) for entity in types):
+                # What `import static Outside.*` brings has capitals alone, or is no type's name.
+                return Found((), False) if name.isupper() else None
+        return brought
+
+    def _is_imported(self, facts: Facts, name: str) -> bool:
+        return any("static" in import_.kind and import_.local == name for import_ in facts.imports)
 
     def _is_visible(self, path: str, facts: Facts, row: int, offset: int, name: str) -> bool:
         """Whether a binding in a block is a variable that is declared above a place."""
