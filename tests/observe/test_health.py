@@ -21,8 +21,8 @@ def test_what_was_lost_is_remembered_until_it_is_recorded() -> None:
     health.note_failure(StorageFull("the disk is full"))
     health.note_failure(StorageFull("the disk is full"))
     health.note_commit()
-    assert health.lost == 2
+    assert health.lost_records == 2
     health.note_failure(StorageFull("the disk is full again"))
     health.note_losses(2)
-    assert health.lost == 1
+    assert health.lost_records == 1
     assert health.problems() == ["STORAGE_FULL: the disk is full again"]

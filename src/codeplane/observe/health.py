@@ -12,7 +12,7 @@ class Health:
         self._lost = 0
 
     @property
-    def lost(self) -> int:
+    def lost_records(self) -> int:
         """Lost records that the log does not mention yet."""
         return self._lost
 

@@ -88,7 +88,7 @@ class LedgerWiring(PlaneWiring):
     async def _record_loss(self) -> None:
         """Record how many records the log could not take; only trying shows whether it can be written again."""
         health = self.foundation.health
-        if not (lost := health.lost):
+        if not (lost := health.lost_records):
             return
         payload: JsonObject = {"lost_records": lost}
         try:

@@ -36,7 +36,7 @@ def test_chunks_are_contiguous_and_within_the_room(given: list[bytes], total: in
     chunks += captured.chunks(final=True)
     output = b"".join(given)
     kept = _contiguous(chunks)
-    assert kept == captured.kept == min(len(output), total)
+    assert kept == captured.kept_bytes == min(len(output), total)
     assert captured.dropped == len(output) - kept
     assert captured.seen == len(output)
     assert captured.tail() == output.decode(errors="backslashreplace")
@@ -64,7 +64,7 @@ def test_a_flood_leaves_room_for_the_other_stream() -> None:
     out, err = OutputCapture("STDOUT", room), OutputCapture("STDERR", room)
     out.take(b"x" * 5000)
     err.take(b"why")
-    assert (out.kept, out.dropped, err.kept, err.dropped) == (750, 4250, 3, 0)
+    assert (out.kept_bytes, out.dropped, err.kept_bytes, err.dropped) == (750, 4250, 3, 0)
 
 
 def test_the_end_is_kept_and_long_chunks_are_split_at_lines() -> None:
@@ -76,7 +76,7 @@ def test_the_end_is_kept_and_long_chunks_are_split_at_lines() -> None:
     assert all(chunk.text.endswith("\n") for chunk in chunks)
     assert captured.tail().endswith(line)
     assert "\\x" not in captured.tail()
-    assert captured.cut == 5000 * 201 - 16_384
+    assert captured.cut_bytes == 5000 * 201 - 16_384
 
 
 VALUE = b"f4Ke-s3cret-value-0123456789"

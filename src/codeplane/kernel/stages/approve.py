@@ -34,7 +34,7 @@ class Approve:
         await self._give_key(authorised)
         async with Deadline(received, received.deadline, self.clock):
             replay = await self._earlier_outcome(authorised)
-            if replay is None and (authorised.asked or authorised.recalled):
+            if replay is None and (authorised.needs_person or authorised.recalled):
                 await self._ask(authorised)
         return Approved(authorised=authorised, replay=replay)
 
@@ -43,8 +43,8 @@ class Approve:
         call, assessment = authorised.identified.call, authorised.assessment
         if call.idempotency_key is not None:
             return
-        if authorised.asked or (call.operation.mutates and assessment.outward):
-            joined = await self._join(authorised) if authorised.asked and assessment.outward else None
+        if authorised.needs_person or (call.operation.mutates and assessment.outward):
+            joined = await self._join(authorised) if authorised.needs_person and assessment.outward else None
             call.idempotency_key = authorised.identified.received.key = joined or new_id("key")
 
     async def _join(self, authorised: Authorised) -> str | None:

@@ -83,14 +83,14 @@ class Authorised:
     recalled: bool
 
     @property
-    def asked(self) -> bool:
+    def needs_person(self) -> bool:
         """Whether the rules want a person to decide."""
         return self.decision.verdict is Verdict.ASK
 
     @property
     def only_reads(self) -> bool:
         """Whether it is a dry run, or a plan that is not applied: not claimed, counted or recorded as a change."""
-        return self.assessment.risk is Risk.READ and not self.asked and not self.recalled
+        return self.assessment.risk is Risk.READ and not self.needs_person and not self.recalled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -209,8 +209,8 @@ def _result(
         stderr=execution.tail(err),
         stdout_bytes=out.seen,
         stderr_bytes=err.seen,
-        stdout_cut=out.cut,
-        stderr_cut=err.cut,
+        stdout_cut=out.cut_bytes,
+        stderr_cut=err.cut_bytes,
         masked=tuple(masked[:MAX_MASKED]),
         masked_total=len(masked),
     )

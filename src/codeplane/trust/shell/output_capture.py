@@ -76,14 +76,14 @@ class OutputCapture:
         self._line = LastLine()
 
     @property
-    def kept(self) -> int:
+    def kept_bytes(self) -> int:
         """How many bytes from the start are kept."""
         return self._emitted + len(self._pending)
 
     @property
     def dropped(self) -> int:
         """How many bytes are kept only in the tail."""
-        return self.seen - self.kept
+        return self.seen - self.kept_bytes
 
     def take(self, data: bytes) -> None:
         """Add what was read."""
@@ -140,7 +140,7 @@ class OutputCapture:
         return _text(redacted(data, start, len(data)))[0]
 
     @property
-    def cut(self) -> int:
+    def cut_bytes(self) -> int:
         """How many bytes come before the tail."""
         return max(0, self.seen - TAIL_BYTES)
 
