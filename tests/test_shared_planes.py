@@ -92,7 +92,7 @@ async def test_what_a_plane_itself_left_is_ended_by_its_next_start_alone(tmp_pat
 
 @requirement("SHR-04")
 async def test_settings_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigInvalid, match="no absolute path"):
+    with pytest.raises(ConfigInvalid, match="not an absolute path"):
         async with plane(tmp_path / "a", "ledger.shared=here"):
             pass
     async with sharing(tmp_path, "a") as a:

@@ -17,7 +17,7 @@ def main(model_file: str) -> None:
     server = xllamacpp.Server(parameters)
     sys.stdout.write(f"{server.listening_address}\n")
     sys.stdout.flush()
-    # Whoever started it is gone when nothing more can come.
+    # The starting process is gone when nothing more can come.
     sys.stdin.read()
 
 

@@ -86,7 +86,7 @@ class JsonRpcPeer:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(error)
-                # Whoever waited may have gone.
+                # The waiting caller may have gone.
                 waiting.exception()
 
     async def close(self) -> None:

@@ -174,7 +174,7 @@ class McpSession:
             result = await self._client.session.send_request(
                 types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=dict(arguments))),
                 answers,
-                # Whoever calls bounds the time.
+                # The caller limits the time.
                 request_read_timeout_seconds=86_400.0,
                 progress_callback=report,
             )

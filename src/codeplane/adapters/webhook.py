@@ -8,7 +8,7 @@ _LATER = frozenset({408, 429})
 
 
 class Webhook:
-    """Posts each notification as JSON; its id comes in a header, so that a repeated one can be told."""
+    """Posts each notification as JSON, with its id in a header to recognise repeated ones."""
 
     name = "webhook"
 

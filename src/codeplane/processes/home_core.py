@@ -28,7 +28,7 @@ _APART = ("vectors", "parsing")
 _CORES = frozenset(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else frozenset[int]()
 # A thread of the first kind runs once it is woken, one of the second once the running one waits or has had its time.
 _USUAL, _YIELDING = (os.SCHED_OTHER, os.SCHED_BATCH) if hasattr(os, "SCHED_BATCH") else (0, 0)
-# Whoever started the server may have chosen another kind.
+# The server's starter may have chosen another kind.
 _MAY_YIELD = _USUAL != _YIELDING and os.sched_getscheduler(0) == _USUAL
 
 

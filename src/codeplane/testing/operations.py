@@ -107,7 +107,7 @@ class TestOperations:
         capability="execute_tools",
         toolset="core",
         timeout_sec=0,
-        # Tests that were cut off are run again by whoever asks again.
+        # Tests that were cut off are run again by the next call.
         repeatable=True,
     )
     async def run(self, call: Call, request: RunRequest) -> RunResult:

@@ -73,4 +73,4 @@ def test_known_agents_are_added_by_name_with_what_they_may_see(owner: Owner) -> 
     assert KNOWN["goose"].settings({"PATH": ""})["args"] == ["--yes", "@aaif/goose-acp", "acp"]
     assert config.acp["claude-code"].home == (".claude/.credentials.json", ".claude/settings.json")
     assert "use claude-code, codex" in owner.type("agents", "add", "nobody", code=2)
-    assert "no path below the home folder" in owner.type("agents", "add", "x", "--home", "/etc", "--", "y", code=2)
+    assert "not a path below the home folder" in owner.type("agents", "add", "x", "--home", "/etc", "--", "y", code=2)

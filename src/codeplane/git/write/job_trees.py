@@ -255,7 +255,7 @@ class GitJobTrees:
         for file in files:
             here, there = state_of(self._git.root, file.path), state_of(tree, file.path)
             if there is None and file.change != "deleted":
-                # Whoever removes the work tree now must not delete files of the checkout by it.
+                # Removing the work tree now must not delete files of the checkout.
                 raise FileNotFoundError(file.path)
             if _is_same(here, there):
                 continue

@@ -86,7 +86,7 @@ class Register:
         if isinstance(url, str):
             return AttachedWorkspace(name=name, root=self._clone_at(name), url=url, temporary=temporary)
         if not isinstance(root, str) or not Path(root).is_absolute() or "\0" in root:
-            raise ValueError(f"the root of {name} is no absolute path")
+            raise ValueError(f"the root of {name} is not an absolute path")
         self._refuse(Path(root))
         return AttachedWorkspace(name=name, root=Path(root), temporary=temporary)
 

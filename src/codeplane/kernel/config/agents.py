@@ -27,15 +27,15 @@ class AgentsConfig(Section):
 
     token_minutes: float = Field(720.0, gt=0, description="the longest life of an agent's token")
     session_minutes: float = Field(60.0, gt=0, description="the life of a session token")
-    max_agents: int = Field(1000, ge=1, description="tokens that are good at once")
+    max_agents: int = Field(1000, ge=1, description="tokens that are valid at once")
     acp: dict[ServerName, OutsideAgentConfig] = Field(
         {}, description="outside agents by name; taken from your own settings alone, since they start programs"
     )
     default: str = Field("", max_length=32, description="which of them runs new threads that name none; empty: none")
-    max_running: int = Field(4, ge=1, le=64, description="turns of outside agents at once, those that wait included")
+    max_running: int = Field(4, ge=1, le=64, description="turns of outside agents at once, including those that wait")
     start_sec: float = Field(120.0, gt=0, le=600, description="how long an agent may take until it is ready")
-    silence_sec: float = Field(900.0, gt=0, le=86_400, description="an agent that says nothing for so long is ended")
-    turn_minutes: float = Field(120.0, gt=0, le=10_080, description="for one turn, waits for people left out")
-    max_tool_calls: int = Field(1000, ge=1, le=100_000, description="of one turn; then the agent is ended")
+    silence_sec: float = Field(900.0, gt=0, le=86_400, description="an agent that is silent for so long is stopped")
+    turn_minutes: float = Field(120.0, gt=0, le=10_080, description="for one turn, without waits for people")
+    max_tool_calls: int = Field(1000, ge=1, le=100_000, description="tool calls of one turn; then the agent is stopped")
     message_kb: int = Field(16_384, ge=64, le=65_536, description="the largest message of an agent; it ends after one")
     output_mb: int = Field(64, ge=1, le=4096, description="all messages of one turn; the agent ends after more")

@@ -18,19 +18,19 @@ def _pattern(line: str) -> str:
     try:
         GitIgnoreSpec.from_lines([line]).match_file("any/name")
     except Exception as error:  # the library and its engines each refuse in their own way
-        raise ValueError(f"{line!r} is no pattern as .gitignore has them") from error
+        raise ValueError(f"{line!r} is not a .gitignore pattern") from error
     return line
 
 
 def _absolute(path: str) -> str:
     if path and not path.startswith("/"):
-        raise ValueError(f"{path!r} is no absolute path")
+        raise ValueError(f"{path!r} is not an absolute path")
     return path
 
 
 def _in_home(path: str) -> str:
     if not path or path.startswith("/") or ".." in path.split("/"):
-        raise ValueError(f"{path!r} is no path below the home folder")
+        raise ValueError(f"{path!r} is not a path below the home folder")
     return path
 
 

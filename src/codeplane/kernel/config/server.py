@@ -12,17 +12,22 @@ class ServerConfig(Section):
 
     host: str = Field("127.0.0.1", description="address to bind; beyond loopback only with TLS and require_token")
     port: int = Field(
-        0, ge=0, le=65535, description="of this machine's own address; 0: stable, derived from the repository's path"
+        0,
+        ge=0,
+        le=65535,
+        description="loopback port; 0: a stable one, derived from the repository's path",
     )
     shutdown_timeout_sec: float = Field(5.0, gt=0, le=300, description="how long calls under way may finish")
     max_body_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="largest request body")
     max_connections: int = Field(
         1000,
         ge=1,
-        description="open connections of HTTP and gRPC; beyond them the longest waiting one is ended, or 503",
+        description="open connections of HTTP and gRPC; beyond it the longest waiting one is closed, or 503",
     )
     max_connections_per_account: int = Field(
-        100, ge=1, description="of each account but the owner's, and of each other machine; all others together: half"
+        100,
+        ge=1,
+        description="per other account, and per other machine; for all of these together: half of all",
     )
     header_timeout_sec: float = Field(10.0, gt=0, description="how long a TLS handshake or a request's head may take")
     body_timeout_sec: float = Field(
@@ -38,12 +43,15 @@ class ServerConfig(Section):
     idle_exit_sec: float = Field(1800.0, ge=0, description="a detached server ends after this long idle; 0: never")
     allowed_hosts: tuple[str, ...] = Field((), description="further Host names to accept, beside loopback ones")
     allowed_origins: tuple[str, ...] = Field((), description="further Origins to accept, beside loopback ones")
-    require_token: bool = Field(False, description="MCP clients need a token too; without one nobody is served")
+    require_token: bool = Field(False, description="MCP clients need a token too")
     tls: Annotated[Literal["off", "self_signed", "files"], Off] = Field(
         "off", description="self_signed: a certificate made by CodePlane; files: tls_certificate and tls_key"
     )
     tls_port: int = Field(
-        0, ge=0, le=65535, description="with tls, of server.host; 0: stable, derived from the repository's path"
+        0,
+        ge=0,
+        le=65535,
+        description="TLS port on server.host; 0: a stable one, derived from the repository's path",
     )
     tls_certificate: str = Field("", description="the certificate chain, as a PEM file")
     tls_key: str = Field("", description="its private key, as a PEM file")

@@ -16,11 +16,11 @@ class TrustConfig(Section):
         "always: every change asks",
     )
     allow: tuple[str, ...] = Field(
-        (), description="operations that run though they are destructive or outward, as in git.reset"
+        (), description="operations that run without asking though they are destructive or outward, as in git.reset"
     )
     agent_capabilities: tuple[Capability, ...] = Field(
         ("read_files", "write_files", "execute_tools", "execute_shell", "context_sharing", "streaming_tasks"),
-        description="what agents without a token of their own hold",
+        description="capabilities of agents without a token of their own",
     )
 
 
@@ -59,14 +59,14 @@ class PolicyConfig(Section):
 
     timeout_ms: float = Field(250.0, gt=0, description="a decision that takes longer is a denial")
     cached: int = Field(4096, ge=0, description="decisions kept by policy version and whole input")
-    reload_sec: float = Field(1.0, gt=0, description="how often .codeplane/policy is looked at")
+    reload_sec: float = Field(1.0, gt=0, description="how often .codeplane/policy is checked for changes")
 
 
 class DevicesConfig(Section):
     """Paired devices."""
 
     pairing_minutes: float = Field(5.0, gt=0, le=60, description="how long a pairing code can be used")
-    pairing_tries: int = Field(5, ge=1, description="wrong codes a minute, from everyone together")
+    pairing_tries: int = Field(5, ge=1, description="wrong codes a minute, from all callers together")
     token_days: float = Field(30.0, gt=0, description="a device's token ends after this long without renewal")
     max_devices: int = Field(100, ge=1, description="devices paired at once")
 

@@ -30,14 +30,14 @@ class WorkConfig(Section):
         86_400.0, gt=0, description="seconds that the steps of one item take, unless a person raises it"
     )
     lease_sec: float = Field(60.0, gt=0, description="how long an engine holds an item without renewing")
-    payload_bytes: int = Field(8 * 1024 * 1024, ge=1024, description="what is kept whole for one item")
+    payload_bytes: int = Field(8 * 1024 * 1024, ge=1024, description="payloads stored for one item")
 
 
 class ExploreConfig(Section):
     """Explorations of repositories."""
 
     max_running: int = Field(2, ge=1, le=100, description="explorations that run at once; others are queued")
-    max_seconds: float = Field(600.0, gt=0, description="after so long one is summed up with what it has")
+    max_seconds: float = Field(600.0, gt=0, description="one that takes longer is summed up as it is")
 
 
 class TurnsConfig(Section):
@@ -50,13 +50,15 @@ class TurnsConfig(Section):
     max_context_messages: int = Field(
         200, ge=1, le=10_000, description="messages that the model is shown; clients may ask for 4 times it"
     )
-    context_tokens: int = Field(100_000, ge=1000, description="tokens that the model is shown, oldest answers go first")
-    answer_bytes: int = Field(65_536, ge=1024, description="what the model is shown of one tool answer")
+    context_tokens: int = Field(
+        100_000, ge=1000, description="tokens that the model is shown; oldest answers are dropped"
+    )
+    answer_bytes: int = Field(65_536, ge=1024, description="the part of one tool answer that the model is shown")
     max_queued: int = Field(16, ge=0, le=1000, description="turns that wait in one thread; more are refused")
     max_running: int = Field(3, ge=1, le=1000, description="turns that run at once, over all threads")
     raw_reasoning: bool = Field(False, description="clients may ask for a model's reasoning word by word")
     unsaved_files: bool = Field(
-        True, description="files that a prompt links to are read from an ACP editor that offers it, where not saved"
+        True, description="unsaved files that a prompt links to are read from an ACP editor that offers it"
     )
 
 
@@ -66,14 +68,14 @@ class JobsConfig(Section):
     max_running: int = Field(5, ge=1, le=1000, description="jobs that run at once; others are queued")
     max_tool_steps: int = Field(20, ge=1, le=1000, description="tool calls of one job; callers may ask for 4 times it")
     max_wall_time_sec: float = Field(
-        1800.0, gt=0, le=604_800, description="how long one job runs, waits left out; callers may ask for 4 times it"
+        1800.0, gt=0, le=604_800, description="how long one job runs, without its waits; callers may ask for 4 times it"
     )
     max_depth: int = Field(3, ge=0, le=16, description="how deep jobs may start jobs")
     trees: AbsolutePath = Field(
         "", description="folder of the work trees that jobs change files in; empty: below the user's state folder"
     )
     keep_trees_days: float = Field(14.0, gt=0, description="how long the changes of a job wait to be applied")
-    diff_kb: int = Field(512, ge=1, le=65_536, description="what is shown of the diff of one job")
+    diff_kb: int = Field(512, ge=1, le=65_536, description="the part of a job's diff that is shown")
     max_spawned: int = Field(20, ge=0, le=1000, description="jobs that one job or turn starts, at all depths")
 
 
@@ -87,10 +89,8 @@ class ArtifactsConfig(Section):
 class SchedulesConfig(Section):
     """Schedules, and keeping the server up for them."""
 
-    max_schedules: int = Field(20, ge=0, le=1_000_000, description="schedules that there may be; more are refused")
-    grace_sec: float = Field(
-        60.0, gt=0, description="how late a time may come before its run counts as one that catches up"
-    )
+    max_schedules: int = Field(20, ge=0, le=1_000_000, description="number of schedules; more are refused")
+    grace_sec: float = Field(60.0, gt=0, description="a run that starts later than this counts as a catch-up run")
     keep_server_up: bool = Field(
         True, description="a server in the background does not end while a schedule is enabled"
     )

@@ -104,7 +104,7 @@ class AcpConnection:
             return await seed.greeting(INFO)
         asked = parse(Initialize, params)
         self._door.set_client(asked.client_name)
-        # A draft: only for clients that ask for it, where whoever started the connection offers it.
+        # A draft: only for clients that ask for it, where the connection's starter offers it.
         if self._offers_v2 and asked.protocol_version >= 2:
             second = MethodsV2(
                 self._door, self._peer, root=self._root, options=options, context_tokens=self._context_tokens

@@ -50,7 +50,7 @@ class EditorFiles:
     async def _differing(self, session_id: str, path: str) -> str | None:
         """The editor's text of a file that the caller may read, where it differs from what is on disk."""
         try:
-            # Whoever may not read the file, or not all of it, gets it from the editor neither.
+            # A caller that may not read all of the file does not get it from the editor either.
             found = (await self._door.call("read_files", {"paths": [path], "include_metadata": True}))["files"]
         except CodePlaneError:
             return None

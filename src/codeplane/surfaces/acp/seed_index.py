@@ -43,7 +43,7 @@ class SeedIndexSubscriptions:
         }
 
     async def subscribe(self, session_id: str, workspace_id: str, *, follows: bool) -> Answer:
-        """Return an answer behind which the session is told how far the index is; `follows` is about every rebuild."""
+        """Return an answer after which the session receives the index's progress; `follows` is about every rebuild."""
         if workspace_id not in ("", self._repository):
             raise InvalidArgument(
                 f"there is no progress of {workspace_id!r} here",

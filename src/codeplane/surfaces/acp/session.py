@@ -62,7 +62,7 @@ class AcpSession:
         self.state: Running | Paused | Ended | None = None
         self._undecided: str | None = None
         self._is_live = False
-        # A message is in the thread before its sender knows the turn; whoever shows it waits for that.
+        # A message is in the thread before its sender knows the turn; displaying it waits for that.
         self._sending = asyncio.Lock()
 
     @property

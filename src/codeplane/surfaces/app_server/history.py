@@ -105,7 +105,7 @@ class ThreadHistory:
         try:
             mutation = await self._call("mutation.show", asked)
         except CodePlaneError as error:
-            # The change itself is told all the same.
+            # The change itself is reported all the same.
             item.body["note"] = f"diff not available: {error.name}"
             return
         item.body["changes"] = changes_of(mutation)

@@ -27,7 +27,7 @@ class AppServerSurface:
         logger: FilteringBoundLogger,
         disconnect: Callable[[str], None],
     ) -> None:
-        """`disconnect` is told the id of a connection that has ended."""
+        """`disconnect` receives the id of a connection that has ended."""
         self._conveyor = conveyor
         self._root = root
         self._disconnect = disconnect

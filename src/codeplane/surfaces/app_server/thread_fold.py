@@ -57,7 +57,7 @@ class ThreadFold:
         return {"type": "active", "activeFlags": ["waitingOnApproval"] if self.pending else []}
 
     def take(self, event: JsonObject) -> list[Note]:
-        """Take one event and return what clients are told of it."""
+        """Take one event and return the notifications that clients get of it."""
         self.last_sequence = int(str(event["sequence"]))
         kind, payload = original_type(str(event["type"])), event["payload"]
         assert isinstance(payload, dict)

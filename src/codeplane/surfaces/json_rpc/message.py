@@ -33,7 +33,7 @@ class RpcError(Exception):
 
 
 class BadResponse(RpcError):
-    """An answer that is none: whoever waits for it need not wait any longer."""
+    """An invalid answer: its caller need not wait any longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

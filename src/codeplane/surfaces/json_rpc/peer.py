@@ -69,7 +69,7 @@ class Peer:
         needs_version: bool = True,
         cancel_by: tuple[str, str] = CANCEL_BY,
     ) -> None:
-        """`send` sends one message; `log_failure` is told of a method that failed without an error of ours.
+        """`send` sends one message; `log_failure` receives failures without an error of ours.
 
         `cancel_by` takes a request of ours back: the protocol's method, and its parameter for the id.
         """
@@ -117,7 +117,7 @@ class Peer:
     ) -> JsonValue:
         """Ask the other side; RpcError is its error, ConnectionGone when it left without an answer.
 
-        `on_sent` is told the id of the request before it is sent.
+        `on_sent` receives the id of the request before it is sent.
         """
         if self._is_closed or self._has_said_all or len(self._asked) >= MAX_UNANSWERED:
             raise ConnectionGone(f"{method} was not asked")
@@ -130,7 +130,7 @@ class Peer:
             await self._transmit(request_text(request_id, method, params))
             return await answer
         except asyncio.CancelledError:
-            # Whoever was asked need not answer any more.
+            # The other side need not answer any more.
             if not self._is_closed:
                 method, name = self._cancel_by
                 await self.notify(method, {name: request_id})
@@ -206,7 +206,7 @@ class Peer:
         except CodePlaneError as error:
             text = error_text(request.id, handler.error_of(error))
         except ConnectionGone as error:
-            # Whom it asked has left, and so has whoever reads this.
+            # The other side has left, and so has the reader of this.
             text = error_text(request.id, RpcError(INVALID_REQUEST, str(error)))
         except asyncio.CancelledError:
             if self._is_closed:
@@ -226,7 +226,7 @@ class Peer:
             await self._send(text)
 
     def _settle(self, response: Response) -> bool:
-        """Hand an answer to whoever asked; False when nobody waits for it."""
+        """Pass an answer to its caller; False when nobody waits for it."""
         answer = self._asked.get(_key(response.id)) if response.id is not None else None
         if answer is None or answer.done():
             return False

@@ -25,7 +25,7 @@ class ClientFeatures:
     folds_lines_only: bool
     refreshes: frozenset[str]
     lists_possible: bool
-    """Whether references list places that only may be meant; else their number is told."""
+    """Whether references list uncertain places; otherwise only their number is reported."""
 
     @classmethod
     def of(cls, params: JsonObject) -> "ClientFeatures":

@@ -1,4 +1,4 @@
-"""One client's editor as its features see it: documents, folders, calls and what it is told."""
+"""One client's editor as its features see it: documents, folders, calls and notifications."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ class Editor:
     async def ask(self, name: str, place: FilePlace, arguments: Mapping[str, object], *, of: str) -> JsonObject:
         """Return an operation's answer about a file, under the open documents; `of` is the method that asks.
 
-        An answer that is not whole is told to the client beside it.
+        An incomplete answer comes with a notification that says so.
         """
         answer = await self.plane.call(name, {**self._about(place), **arguments})
         await self.flag(answer, of)

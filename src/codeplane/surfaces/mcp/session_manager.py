@@ -78,7 +78,7 @@ class SessionManager(StreamableHTTPSessionManager):
         return transport if isinstance(transport, SessionTransport) else None
 
     def session_for(self, scope: Scope, session_id: str) -> SessionTransport | None:
-        """Return the open session of an id if the request comes from whoever opened it.
+        """Return the open session of an id if the request comes from its opener.
 
         An answer to a question names no caller but its session, and so nobody takes part who knows no more than the id.
         """

@@ -55,7 +55,7 @@ class SessionTransport(StreamableHTTPServerTransport):
         self._is_plain_client = False
 
     def belongs_to(self, holder: SessionHolder, client_secret: str | None) -> bool:
-        """Whether a request comes from whoever opened the session, by account, token and registration."""
+        """Whether a request comes from the session's opener, by account, token and registration."""
         return holder == self.holder and hmac.compare_digest((client_secret or "").encode(), self._client_secret)
 
     @property

@@ -1,4 +1,4 @@
-"""Markdown as HTML that is safe to show, whoever wrote it."""
+"""Renders untrusted Markdown as safe HTML."""
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup

@@ -1,4 +1,4 @@
-"""What an outside agent is told in a turn: the message, and what of the conversation its session does not know."""
+"""The prompt of an outside agent's turn: the message, and the part of the conversation that its session lacks."""
 
 from codeplane.kernel.outside_agent import AgentSession
 from codeplane.work.threads.store import ThreadStore

@@ -42,7 +42,7 @@ class RunningCall:
         self.waits_for_person = self.message.startswith(WAITS_FOR_PERSON)
 
     async def ask(self, text: str) -> Answer | None:
-        """Show a question to whoever asks for the call with the client's secret, and wait for the answer."""
+        """Show a question to the client with the secret when it asks for the call, and wait for the answer."""
         self._answer = asyncio.get_running_loop().create_future()
         self.question = DeferredQuestion(question_id=new_id("ask"), text=text)
         try:

@@ -59,7 +59,7 @@ class Facts:
             self.notes.append(text)
 
     def lines_for_model(self) -> list[str]:
-        """The facts in few words, as a model that plans is told them."""
+        """A summary of the facts for the model that plans."""
         found: list[str] = []
         if languages := self.lines.get("languages"):
             shares = [f"{name} {count}" for name, count in _object(languages).items()][:8]

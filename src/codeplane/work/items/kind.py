@@ -69,5 +69,5 @@ class WorkKind(Protocol):
         ...
 
     async def copies(self, item: WorkItem, transition: Transition) -> Sequence[Draft]:
-        """What other streams are told of a transition, in the same batch."""
+        """Events of a transition for other streams, in the same batch."""
         ...

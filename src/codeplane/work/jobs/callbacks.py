@@ -85,11 +85,11 @@ class JobCallbacks:
         await self._log.append([job_draft(JOB_CALLED_BACK, {}, actor=str(_SYSTEM), ids=job.ids)])
 
     async def call_back_item(self, callback: Callback, item: WorkItem) -> None:
-        """Queue what the thread of an item is told of what it proposed."""
+        """Queue a report to an item's thread about what it proposed."""
         await self.call_back(callback, host=await self._job_queue.find(item.work_id))
 
     async def call_back(self, callback: Callback, *, host: Job | None) -> None:
-        """Queue what a thread is told; one that is a job's goes on as a job, so that it may not do more than that."""
+        """Queue a report to a thread; a job's thread continues as a job, so that it may do no more than that."""
         if host is not None:
             await self._job_queue.add(
                 NewJob(

@@ -23,7 +23,7 @@ _OURS = "mcp__codeplane__"
 def narrow_tools(allowed: Iterable[str], offered: Iterable[str]) -> frozenset[str]:
     """The tools among those offered that a skill names.
 
-    A name with a pattern, as in Bash(git:*), allows part of a tool. That part cannot be told from the rest here, so it
+    A name with a pattern, as in Bash(git:*), allows part of a tool. That part cannot be separated here, so it
     allows nothing.
     """
     there = frozenset(offered)

@@ -243,7 +243,7 @@ class ThreadOperations:
 
     @operation("memory.show", risk=Risk.READ)
     async def show_memory(self, call: Call, request: ThreadRequest) -> ThreadMemory:
-        """What the assistant of a conversation is told to remember, and what of it no longer fits."""
+        """The memory of a conversation's assistant, and the part of it that no longer fits."""
         thread = await self._access.thread(call, request.thread_id)
         return ThreadMemory.of(thread.thread_id, await self._store.memory(thread.thread_id))
 

@@ -22,7 +22,7 @@ _MAX_REASON = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callback:
-    """What a thread is told of something that has ended since; `source_id` names that."""
+    """A report to a thread about something that has ended; `source_id` names that."""
 
     thread_id: str
     source_id: str
@@ -31,7 +31,7 @@ class Callback:
     parent_id: str | None = None
 
 
-# Queues what the thread of a work item is told.
+# Queues a report to the thread of a work item.
 QueueCallback = Callable[[Callback, WorkItem], Awaitable[None]]
 
 

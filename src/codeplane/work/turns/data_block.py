@@ -1,4 +1,4 @@
-"""Words of others in what a model is told, between marks that they cannot end."""
+"""Untrusted text in a model's prompt, between marks that it cannot end."""
 
 import re
 

@@ -22,6 +22,6 @@ class IndexAnswer:
         if outcome.error is not None:
             found = f"{outcome.error.name}: {outcome.error.message}"
         else:
-            # Nobody goes on by a cursor in a conversation: whoever wants more asks.
+            # A conversation has no cursors: a person who wants more asks.
             found = (outcome.result.text() if outcome.result is not None else "").partition("\nmore: cursor=")[0]
         return f"{found}\n\n{_ADVICE}"

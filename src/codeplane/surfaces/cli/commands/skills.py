@@ -1,4 +1,4 @@
-"""`cpl skills`: what assistants are told to do when somebody chooses it."""
+"""`cpl skills`: instructions for assistants that a person chooses."""
 
 from typing import Annotated
 

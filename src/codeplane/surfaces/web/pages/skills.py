@@ -1,4 +1,4 @@
-"""Skills: what assistants can be told to do, and what they propose."""
+"""Skills, which are instructions for assistants, and proposals."""
 
 from starlette.responses import Response
 
