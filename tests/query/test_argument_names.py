@@ -71,7 +71,7 @@ def test_advice_leads_to_what_means_the_same(root: Path) -> None:
         ("search", {"query": "x", "paths": "a", "scope": {"paths": "b"}}, "did you mean 'paths'? That is sent too"),
         ("search", {"query": "x", "scope": {"zyx": 1}}, "unknown argument 'zyx'; it takes"),
         ("search", {"query": "x", "ignorecase": True}, "did you mean 'ignore_case'?"),
-        ("read_files", {"path": "a", "limit": 5}, "send end_line"),
+        ("read_files", {"paths": ["a", "b"], "limit": 5}, "limit go with one path"),
         ("read_files", {"path": "a", "lines": "1-5"}, "send path:10-40"),
         ("git_status", {"scope": {"zyx": 1}}, "unknown argument 'zyx'; it takes"),
         ("undo", {"scope": "src"}, "it takes mutation_id"),
