@@ -20,7 +20,7 @@ PROTOCOL = 1
 _KINDS: frozenset[str] = frozenset(get_args(ToolKind))
 _REASONS: frozenset[str] = frozenset(get_args(StopReason))
 _TEXTS = {"agent_message_chunk": False, "agent_thought_chunk": True}
-# What is not shown: modes, commands and settings of the agent itself, and what the person said.
+# What is not shown: modes, commands and settings of the agent itself, and the person's messages.
 _QUIET = frozenset(
     {
         "user_message_chunk",

@@ -36,7 +36,7 @@ def check_announcement(config: ServerConfig) -> None:
 async def announced(
     config: ServerConfig, tls: Tls | None, *, port: int, logger: FilteringBoundLogger
 ) -> AsyncIterator[None]:
-    """Announce the TLS port until the end of the block; nothing is said about the repository."""
+    """Announce the TLS port until the end of the block, and nothing about the repository."""
     if not config.announce or tls is None:
         yield
         return

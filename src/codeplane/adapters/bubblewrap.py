@@ -341,6 +341,6 @@ def _submodules(root: Path) -> list[str]:
 _NAMESPACES = (
     *("--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--die-with-parent", "--new-session"),
-    # Who starts it as root keeps the power to unmount what hides things, unless it is taken away.
+    # Started as root, it keeps the capability to unmount what hides things, unless that is dropped.
     *("--cap-drop", "ALL"),
 )

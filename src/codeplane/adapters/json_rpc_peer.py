@@ -68,7 +68,7 @@ class JsonRpcPeer:
         await self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     async def run(self) -> CodePlaneError:
-        """Take messages until the program ends or misbehaves; returns what is to be said of that."""
+        """Take messages until the program ends or misbehaves; return the reason."""
         try:
             async for line in self.process.lines():
                 self._read_bytes += len(line)

@@ -198,7 +198,7 @@ class McpSession:
         return await asyncio.shield(self._ended)
 
     async def watch_changes(self, listener: ToolListener) -> None:
-        """Subscribe to changes of the list, where the protocol has that; else the server notifies by itself."""
+        """Subscribe to changes of the list if the protocol has that; else the server notifies unasked."""
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
         from mcp.shared.exceptions import MCPError
 

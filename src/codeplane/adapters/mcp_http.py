@@ -90,7 +90,7 @@ async def _http_streams(
 def is_within_reach(url: str, server_url: str) -> bool:
     """Whether a request may go to an address: the server's own host, or another one by TLS that is no private address.
 
-    Where to get a token, and where to send a secret for it, is said by the server.
+    The server says where to get a token and where to send a secret for it.
     """
     parts, own = urlsplit(url), urlsplit(server_url)
     if parts.hostname is None or parts.hostname == own.hostname:

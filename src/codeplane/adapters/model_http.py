@@ -56,7 +56,7 @@ class ServerEvent:
 class AnswerReader(Protocol):
     """Puts the events of one answer together, as a provider's API has them."""
 
-    # Whether the provider has said that this was the last one.
+    # Whether the provider marked it as the last one.
     is_over: bool
 
     def read(self, event: JsonObject) -> list[StreamItem]:

@@ -39,7 +39,7 @@ class ServerOAuth:
     config: OAuthConfig
     client_secret: str
     file: SealedFile
-    # Is told of every token, so that none is recorded.
+    # Gets every token, so that none is recorded.
     learn: Callable[[Iterable[str]], None] = lambda secrets: None
     sign_in: SignIn | None = None
     # Why no token could be got.
@@ -211,7 +211,7 @@ class _Tokens:
     def _record(self) -> JsonObject:
         text = self._owner.file.read().get(self._owner.server)
         record: JsonObject = json.loads(text) if text else {}
-        # A token is good for one address: settings that name another one do not get it.
+        # A token is for one address: settings that name another do not get it.
         return record if record.get("url") == self._owner.url else {"url": self._owner.url}
 
     def _store(self, record: JsonObject) -> None:

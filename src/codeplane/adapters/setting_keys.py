@@ -42,7 +42,7 @@ class SettingKeys:
         for candidates, wanted in (
             ({other.rpartition(".")[2]: other for other in beside}, name),
             ({other: other for other in elsewhere}, key),
-            # Of two that are called the same, the one that comes first.
+            # The first of two with the same name.
             ({other.rpartition(".")[2]: other for other in reversed(tuple(self.settings))}, name),
         ):
             near = difflib.get_close_matches(wanted, candidates, n=1)

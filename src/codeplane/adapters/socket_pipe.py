@@ -1,4 +1,4 @@
-"""Connects stdin and stdout with a Unix socket: `python socket_pipe.py SOCKET`; runs in sandboxes, by itself."""
+"""Connects stdin and stdout with a Unix socket: `python socket_pipe.py SOCKET`; runs alone, in sandboxes."""
 
 import os
 import socket

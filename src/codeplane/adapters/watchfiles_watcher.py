@@ -17,7 +17,7 @@ _FileChanges = set[tuple[Change, str]]
 class Watcher:
     """Reports which files below a root were touched, but for our own, which change with every call.
 
-    The root is watched by itself, and its folders with all that is below them: of one tree nothing can be left out.
+    The root is watched alone, and its folders with everything below them: nothing can be left out of a watched tree.
     """
 
     def __init__(self, root: Path) -> None:

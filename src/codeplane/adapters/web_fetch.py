@@ -76,7 +76,7 @@ def is_own_address(address: str) -> bool:
 
 
 class WebFetch:
-    """Fetches one page from one address; it never resolves a name by itself."""
+    """Fetches one page from one address; it never resolves names."""
 
     def __init__(self, *, resolve: Resolve = resolve_host, tls: ssl.SSLContext | None = None) -> None:
         self._resolve = resolve

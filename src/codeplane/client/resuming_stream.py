@@ -59,9 +59,9 @@ class ResumingStream(ABC, Generic[T]):
         self.close()
 
     def close(self) -> None:
-        """End the stream and its connection; what it tells of goes on without it."""
+        """End the stream and its connection; the work that it reports on continues."""
         self._handle.close()
-        # Another thread that reads just now ends by itself, its connection being gone.
+        # Another thread that is reading ends too, because its connection is gone.
         with suppress(ValueError):
             self._items.close()
 

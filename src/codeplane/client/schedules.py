@@ -30,7 +30,7 @@ class Wakeup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """A schedule; its next runs and its wake-ups are there when it was asked for by itself."""
+    """A schedule; with its next runs and its wake-ups when it was asked for alone."""
 
     schedule_id: str
     name: str

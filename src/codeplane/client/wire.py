@@ -142,7 +142,7 @@ class Wire:
             connection.close()
 
     def _check_certificate(self, connection: HTTPConnection) -> None:
-        """Raise Unauthorized unless the certificate is the one that is expected."""
+        """Raise Unauthorized unless the certificate is the expected one."""
         if not self.fingerprint:
             return
         shown = connection.sock.getpeercert(binary_form=True) if isinstance(connection.sock, ssl.SSLSocket) else None

@@ -65,7 +65,7 @@ class ContentFile:
     def is_whole(self) -> bool:
         """Whether all that was mapped is still there: to read what somebody cut off ends the process.
 
-        What somebody deleted is there for us, but not for those who parse it; what somebody wrote over is another's.
+        A deleted file is still there for us, but not for the parsers; an overwritten file is another one.
         """
         try:
             status = os.fstat(self._file.fileno())

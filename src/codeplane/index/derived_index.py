@@ -92,7 +92,7 @@ class DerivedIndex:
     ) -> bool:
         """Parse changed files and drop removed ones; return False if stopped by a newer snapshot.
 
-        `parsed` is called once the facts are all there: those who need no more need not wait for the full text, which
+        `parsed` is called once the facts are all there: callers that need no more do not wait for the full text, which
         takes longer to commit than all before it. Unless it `commits`, that is left to `commit_text`.
         """
         with self._lock, self._forget_on_failure():

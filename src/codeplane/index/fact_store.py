@@ -194,7 +194,7 @@ class FactStore:
     def bulk_load(self, files: int) -> Iterator[None]:
         """Drop the indexes while most of the files are being written, and create them afterwards.
 
-        Until then who asks by name or id reads the whole table. What is left without them, by an error or by a process
+        Until then a query by name or id reads the whole table. What is left without them, by an error or by a process
         that ended, gets them when it is opened or filled again.
         """
         connection = self._database.connection
@@ -239,7 +239,7 @@ class FactStore:
         return facts
 
     def expect(self, path: str, digest: str, packed: bytes) -> Facts:
-        """Unpack the facts that a file is about to have, and cache them for those who ask for them next."""
+        """Unpack the facts that a file is about to have, and cache them for the next query."""
         raw = zlib.decompressobj().decompress(packed, _MAX_EXPECTED)
         facts = unpack_facts(raw)
         self._unpacked.put(path, digest, facts, size=len(raw) * _UNPACKED)

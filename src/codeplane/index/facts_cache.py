@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from codeplane.code.model import Facts
 from codeplane.kernel.bounded_cache import BoundedCache
 
-# One for those who ask about the state before an edit.
+# One for queries about the state before an edit.
 _CONTENTS = 2
 
 

@@ -279,7 +279,7 @@ class FullText:
         return index
 
     def _open_writer(self) -> tantivy.IndexWriter:
-        # The lock of a writer that was let go is freed a moment after it.
+        # The lock of a released writer is freed a moment later.
         for attempt in range(_LOCK_TRIES):
             if self._writer is not None:
                 break

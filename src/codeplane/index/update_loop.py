@@ -346,7 +346,7 @@ class UpdateLoop:
                 return
             filled, self._filled_sec = snapshot.epoch, time.monotonic()
             if not self._is_old(snapshot):
-                # Not where a newer state has cut it short: whoever wants them still waits.
+                # Not when a newer state has cut it short: callers that want them still wait.
                 self._vectors_wanted.clear()
             self._settle(snapshot)
             if vectors.remade != reason:

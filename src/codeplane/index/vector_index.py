@@ -82,8 +82,8 @@ class VectorIndex:
         wanted = [files[digest][0] for digest in digests if digest not in there]
         self.waiting = len(wanted)
         if len(wanted) > _MANY:
-            # Much work goes on behind those who ask; where threads have no priorities, beside them. A few files do not:
-            # on a busy machine those who ask would wait for the one who holds the interpreter and does not get to run.
+            # Much work runs at a lower priority than queries, where threads have priorities. A few files do not:
+            # on a busy machine queries would wait for a thread that holds the interpreter's lock and is not scheduled.
             with contextlib.suppress(OSError, AttributeError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         added = 0

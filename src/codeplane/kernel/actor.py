@@ -62,7 +62,7 @@ class Origin:
     on_behalf_of: Actor | None = None
     namespace: str | None = None
     node: str | None = None
-    # Whether it began by itself, with nobody who waits for it.
+    # Whether it started on its own, so that nobody waits for it.
     is_unattended: bool = False
     # What is asked about in this work, where that is stricter than the owner's setting.
     approval_mode: str | None = None

@@ -294,7 +294,7 @@ class Conveyor:
             if received.record is None or received.record.done():
                 claim.release()
             else:
-                # Who waits for the same key is to find the record.
+                # A call that waits for the same key has to find the record.
                 received.record.add_done_callback(lambda _: claim.release())
         if self.ports.tracer is not None:
             received.trace.finish(received.status, progress.facts())

@@ -1,4 +1,4 @@
-"""The last whole line that a program printed, for those who watch it."""
+"""The last complete line that a program printed."""
 
 _LONGEST = 8 * 1024
 

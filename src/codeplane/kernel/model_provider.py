@@ -174,7 +174,7 @@ class ProviderFault(Exception):
 
 
 class ModelProvider(Protocol):
-    """One endpoint that serves models; it never retries by itself."""
+    """One endpoint that serves models; it never retries on its own."""
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[StreamItem, None]:
         """Ask a model and yield its answer as it comes, `Finished` last; raises ProviderFault otherwise."""

@@ -37,7 +37,7 @@ class FileDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentToolCall:
-    """A tool that the agent runs itself, as far as it has told; None is what an update leaves as it was."""
+    """A tool that the agent runs itself, as far as it reported; None means unchanged by an update."""
 
     tool_call_id: str
     title: str | None = None

@@ -64,7 +64,7 @@ class Payloads(Protocol):
 
 
 class Ledger(EventLog, ProjectionStore, Blobs, Protocol):
-    """The log with what belongs to it, for those who need more than one of them."""
+    """The log and its readers, for callers that need several of them."""
 
 
 class Identity(Protocol):

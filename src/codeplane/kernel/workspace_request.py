@@ -1,4 +1,4 @@
-"""Requests that can be about another workspace than the one that serves."""
+"""Requests that can name another workspace than the serving one."""
 
 from pydantic import Field
 from pydantic.config import JsonDict

@@ -11,7 +11,7 @@ PATIENCE_SEC = 0.02
 
 
 class HandOver(Generic[T]):
-    """A function that one of two threads runs, once: the loop's, or the one that gave it away and waits."""
+    """A function that runs once, in one of two threads: the loop's, or the thread that waits for it."""
 
     def __init__(self, function: Callable[[], T]) -> None:
         self._function = function

@@ -206,7 +206,7 @@ class SqliteLog:
             return cast(Appended, await append.reply.future)
 
     async def store_payload(self, sealed: SealedPayload) -> None:
-        """Store a payload by itself and return when it is durable; TooLarge when it does not fit its owner's bound."""
+        """Store a single payload and return when it is durable; TooLarge when it does not fit its owner's bound."""
         if isinstance(refused := await self._writer.run(lambda writing: writing.store_payload(sealed)), TooLarge):
             raise refused
 

@@ -27,7 +27,7 @@ class RecentEvents:
         """`position` is the last one of the log: what came before it is not here."""
         self._lock = threading.Lock()
         self._items: list[Committed] = []
-        # The same by stream, for those who follow one of many.
+        # The same by stream, for watchers of one stream.
         self._by_stream: dict[str, deque[Event]] = {}
         self._start = 0
         self._size = 0

@@ -17,7 +17,7 @@ SNAPSHOT_EVERY = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerState:
-    """How far a ledger is, by itself and in the shared log it belongs to."""
+    """How far a ledger is, on its own and in the shared log it belongs to."""
 
     node: str
     position: int

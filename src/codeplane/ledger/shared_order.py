@@ -14,7 +14,7 @@ from codeplane.ledger.job import Append, Batch, Entry, Reply, StoredBlob
 from codeplane.ledger.shared_message import SharedMessage, decode, encode, stamp
 from codeplane.ledger.writer import Writer
 
-# A message carries several appends, each all or none by itself, up to these bounds.
+# A message carries several appends, each atomic, up to these bounds.
 _MAX_ENTRIES = 500
 _GROUP_BYTES = 512 * 1024
 _MAX_ENTRY_BYTES = 8 * 1024 * 1024

@@ -17,7 +17,7 @@ _PAGE = 500
 
 
 class Subscriptions:
-    """What is sent to those who follow the log, until it is closed."""
+    """The events sent to subscribers of the log, until it is closed."""
 
     def __init__(
         self, *, readers: ReaderPool, recent: RecentEvents, watchers: Watchers, position: Callable[[], int]

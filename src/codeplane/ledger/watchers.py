@@ -1,4 +1,4 @@
-"""Who waits for new events of the log, and wakes when some come that they want."""
+"""The watchers of the log, which wake when events that they want are appended."""
 
 import asyncio
 import threading
@@ -51,7 +51,7 @@ class Watchers:
         self._by_stream: dict[str, frozenset[WatchTimer]] = {}
         # Those who look at events of every stream.
         self._of_all: frozenset[WatchTimer] = frozenset()
-        # For those who come and go on several loops; the writer's thread reads sets that are replaced, not changed.
+        # Watchers come and go on several loops; the writer's thread reads sets that are replaced, not changed.
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -85,7 +85,7 @@ class Watchers:
                     self._by_stream.pop(stream, None)
 
     def wake(self, events: Sequence[Event] | None = None) -> None:
-        """Wake those who want one of the events, or everybody; from the writer's thread."""
+        """Wake the watchers of one of the events, or all; called from the writer's thread."""
         by_loop: dict[asyncio.AbstractEventLoop, set[WatchTimer]] = {}
         for timer in self._find(events):
             by_loop.setdefault(timer.loop, set()).add(timer)

@@ -2,7 +2,7 @@
 
 Only one thread of the interpreter runs at a time. On several cores each handing over wakes another core and moves what
 the caches hold: the same calls took half as much CPU time again. On one core a thread that is woken would push the
-event loop aside whenever that lets go of the interpreter, if only to look at a file: so the others wait until it waits.
+event loop aside whenever that releases the interpreter's lock, even for a stat: so the others wait until it waits.
 """
 
 import asyncio

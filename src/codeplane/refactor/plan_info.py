@@ -117,7 +117,7 @@ class AppliedInfo(Result):
 
 
 def edit_counts(applying: int, files: int, waiting: int, left: int, *, words: int = 0, decided: bool = False) -> str:
-    """What is applied and what is not, each by itself; places that wait come last."""
+    """What is applied and what is not, in separate groups; waiting places come last."""
     counts = f"{plural(applying, 'certain edit')} in {plural(files, 'file')}"
     counts += f" and {plural(words, 'word')} in comments and documentation" if words else ""
     counts += f"; {plural(left, 'unlikely place', verbs=ARE)} left unless included" if left > 0 else ""

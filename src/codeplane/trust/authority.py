@@ -30,7 +30,7 @@ from codeplane.trust.untrusted.rule import UntrustedRule
 
 _MAX_SHOWN = 200
 _MAX_LISTED = 2000
-# What a conversation consists of: it changes nothing of the repository, and what its turns do is decided by itself.
+# What a conversation consists of: it does not change the repository, and the calls of its turns are decided separately.
 _CONVERSATION = (
     "thread.create",
     "thread.fork",

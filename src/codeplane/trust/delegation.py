@@ -69,7 +69,7 @@ class Delegation:
 def hold_job_to_proposals(
     decision: Decision, actor: Actor, assessment: Assessment, origin: Origin | None = None
 ) -> Decision:
-    """Make a person decide what a job, or a turn that began by itself, sends to other machines.
+    """Make a person decide what a job, or a turn that started on its own, sends to other machines.
 
     No rule or setting lifts it; a denial stays one.
     """

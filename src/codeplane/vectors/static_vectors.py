@@ -92,7 +92,7 @@ class StaticVectors:
         ends = np.cumsum([len(counts[index]) for index in filled])
         weighed = self._words[words]
         weighed *= weights[:, None]
-        # Added in the order of the words, each text by itself: what else is in the batch changes no bit of it.
+        # Summed in the order of the words, for each text alone, so that the rest of the batch does not change any bit.
         rows[filled] = np.add.reduceat(weighed, np.concatenate(([0], ends[:-1])), axis=0)
 
     def _learn(self, spellings: set[str]) -> None:

@@ -52,8 +52,8 @@ class _Chosen:
 class VectorStore:
     """The vectors of one model, by the digest of their content.
 
-    Vectors are a function of content and model, so nothing here speaks of paths or epochs: who asks names the digests
-    that live. One thread adds, commits and compacts; any number search meanwhile. Derived, so it is remade when it does
+    Vectors are a function of content and model, so nothing here depends on paths or epochs: the caller names the live
+    digests. One thread adds, commits and compacts while any number search. Derived, so it is remade when it does
     not fit, and `remade` says why.
     """
 

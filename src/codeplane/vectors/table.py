@@ -14,7 +14,7 @@ from codeplane.vectors import spans
 
 SCHEMA_VERSION = 3
 _SCHEMA = (
-    # By number and not by digest: who asks holds all entries anyway, and what comes in order fills its pages.
+    # By number and not by digest: the caller holds all entries anyway, and entries in order fill their pages.
     """CREATE TABLE vectors(
         number INTEGER PRIMARY KEY, digest, first_row INTEGER, rows INTEGER, spans BLOB, sum INTEGER)""",
     "CREATE TABLE state(model TEXT, dimensions INTEGER, generation INTEGER, rows INTEGER)",

@@ -26,7 +26,7 @@ def server_oauth(
     try:
         url, secret = map(loaded.tool_secrets.expand, (server.url, config.client_secret))
     except ToolServerUnavailable:
-        # It is said when the server is connected.
+        # It is reported when the server is connected.
         return None
     return ServerOAuth(
         server=name,

@@ -64,7 +64,7 @@ def plan(
     planned = (
         (client, _addition(client, host)) for client in _choose_clients(only) if only or client.is_installed(host)
     )
-    # A file in the repository is everybody's who works on it: it is written only for those who ask.
+    # A file in the repository affects everyone who works on it, so it is written only on request.
     return tuple(_skip_unless_asked(change) if client.in_repo and not only else change for client, change in planned)
 
 

@@ -82,7 +82,7 @@ class Classes(Names):
                     if ways != {"assigned"}:
                         # If a static member and another one share the name, this may be either.
                         return found, (bool(side) or len(ways) < 2) and (whole or class_ == of)
-                    # A member assigned to `this` is the one that a base declares, if there is one.
+                    # A member assigned to `this` is the member that a base declares, if any.
                     assigned = assigned or found
                     continue
                 if definition.kind in NAMESPACES:

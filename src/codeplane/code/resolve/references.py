@@ -125,7 +125,7 @@ def references(
 
 
 def _is_of_side(resolver: Resolver, path: str, facts: Facts, text: bytes, offset: int, side: Side) -> bool:
-    """Whether a definition may be the one that is searched for, of several of its name in a class."""
+    """Whether a definition, of several with its name in a class, may be the one searched for."""
     defined = resolver.definition_at(path, facts, offset) if side else None
     return defined is None or side_of(facts, text, defined) in ("", side)
 

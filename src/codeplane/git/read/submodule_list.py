@@ -26,7 +26,7 @@ class SubmodulesRequest(WorkspaceRequest):
 
 
 class SubmoduleInfo(Result):
-    """A submodule: the commit that is recorded, the one that is checked out, and what is changed inside."""
+    """A submodule: the recorded commit, the checked-out commit, and what is changed inside."""
 
     path: str
     name: str | None = None

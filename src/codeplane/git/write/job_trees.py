@@ -64,7 +64,7 @@ class GitJobTrees:
         self._engine = engine
         self._mutations = mutations
         self._diff_bytes = diff_bytes
-        # Ends what runs for a work tree, set by who starts that.
+        # Ends what runs for a work tree; set by its starter.
         self.on_close: Callable[[str], Awaitable[None]] | None = None
         self.list_open: Callable[[], list[str]] = list
 

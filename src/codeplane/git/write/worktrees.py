@@ -336,7 +336,7 @@ class WorktreeWrites:
         return RemovedFiles.of(git.root, paths, root=self._git.root, secrets=self._writer.secrets)
 
     def _find(self, name: str) -> Path:
-        """Return the linked work tree of that name or path, but not the main one or the one that is served."""
+        """Return the linked work tree of that name or path, but neither the main nor the served one."""
         paths = worktree_paths(self._git)
         given = Path(os.path.normpath(self._git.root / name))
         matches = [path for path in paths if path == given] or [path for path in paths if path.name == name]

@@ -114,7 +114,7 @@ class Impacts:
     def search(self, changes: Iterable[Change], *, work: int = WORK) -> None:
         """Find the impact of changes; what exceeds the limits stays partial or unknown, see `count_truncated`.
 
-        Who asks again has those looked for once more that were cut, each with four times the work.
+        On a repeated question, searches that were cut run again with four times the work each.
         """
         wanted = [candidate for candidate in changes if _is_wanted(candidate) and self._is_open(candidate)]
         costs = {name: len(self._store.files_with(name.strip("#@?!") or name)) for name in set(map(_name, wanted))}

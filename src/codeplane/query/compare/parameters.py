@@ -66,7 +66,7 @@ def _read_marked_list(parts: Sequence[Sequence[str]]) -> tuple[Parameter, ...]:
             how = "keyword_only"
         else:
             parameter = _name_first(part)
-            # Before there was a sign for it, such a name said that a parameter is given by its place alone.
+            # Before there was a syntax for it, such a name marked a parameter as positional only.
             is_placed = how == "positional" and parameter.name.startswith("__") and not parameter.name.endswith("__")
             own: How = "positional_only" if is_placed else how
             found.append(Parameter(name=parameter.name, how=own, type=parameter.type, default=parameter.default))

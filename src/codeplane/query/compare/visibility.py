@@ -31,7 +31,7 @@ def visibility_of(outline: Outline, place: int) -> Visibility:
 
 
 def _own_visibility(outline: Outline, entity: Entity, place: int) -> Visibility:
-    """The visibility of a definition by itself, ignoring its container."""
+    """The visibility of a definition, ignoring its container."""
     rules = outline.rules
     if outline.path.partition("/")[0].lower() in _SHOWN:
         return "internal"

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 # `characters` counts lines as answers of CodePlane do, by line feeds; the others as the Language Server Protocol does,
-# where a carriage return by itself ends a line too.
+# where a lone carriage return ends a line too.
 Unit = Literal["characters", "utf-8", "utf-16", "utf-32"]
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _FEED = ord("\n")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LONGEST_INITIALS = 8
-# Of so many lines each is looked at by itself; more are found sooner in the text of all of them.
+# Up to so many lines are looked at one by one; more are searched faster as one text.
 _FEW = 2000
 # The bit of each letter and digit; no other character has one.
 _OTHER = 127

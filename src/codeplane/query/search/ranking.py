@@ -164,7 +164,7 @@ def rank_by(
         by_words = {path: -score for score, path in candidates} if history else {}
         if raised := _raise_by_history(by_words, history, evidence, standing, weights):
             candidates = sorted([(score - raised.get(path, 0.0), path) for score, path in candidates])
-        # Best first, so that those who come too late to be shown need not be looked at.
+        # Best first, so that files which cannot be shown any more are skipped.
         kept = (
             candidate
             for candidate in _order_equals(candidates)

@@ -131,7 +131,7 @@ class SearchOperations:
     async def _otherwise(
         self, call: Call, fresh: SnapshotSource, asked: "_Asked", answer: "_Answer"
     ) -> tuple["_Asked", "_Answer"]:
-        """What the next modes find where the one that auto took finds nothing."""
+        """Return what the next modes find when the mode that auto chose finds nothing."""
         query = asked.request.query
         if named := on_path(answer.snapshot, query):
             call.warn(named)

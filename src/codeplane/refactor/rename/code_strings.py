@@ -15,7 +15,7 @@ _FAR = 4_000
 
 
 def code_string_dangers(context: RenameContext) -> Iterator[Danger]:
-    """`eval`, `exec` and `locals()` that can see the subject: those that say its name, and those whose text is made."""
+    """Calls of `eval`, `exec` and `locals()` that can see the subject: with its name, or with text made at run time."""
     if not context.subject.language.names.evaluates_text:
         return
     for path, facts in context.files(context.name):

@@ -19,7 +19,7 @@ def mangled_name(of: str, name: str) -> str:
 
 
 def mangled_edits(context: RenameContext) -> Iterator[Edit]:
-    """Yield an edit for every mangled name: the one that is renamed, or all of the class that is renamed."""
+    """Yield an edit for every mangled name: that of the renamed member, or all of the renamed class."""
     subject = context.subject
     if not subject.language.classes.mangles_private:
         return

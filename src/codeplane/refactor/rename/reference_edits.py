@@ -191,7 +191,7 @@ def _edits(
         new = f"{new}: {marks}{context.name}" if by_member else f"{context.name}: {marks}{new}"
         start = begin
     elif short and not _is_reexport(facts, start):
-        # Both a property and a variable: the one that is not renamed keeps its name.
+        # Both a property and a variable: the other one keeps its name.
         by_member = context.subject.sort == "member"
         new = f"{new}: {context.name}" if by_member else f"{context.name}: {new}"
     yield Edit(

@@ -1,6 +1,6 @@
 """Members that may override each other in languages whose bases are not followed from file to file.
 
-Bases are compared by their names alone, so what is found is proposed and never applied by itself.
+Bases are compared by their names alone, so what is found is proposed and never applied automatically.
 """
 
 import re

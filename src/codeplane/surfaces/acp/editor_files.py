@@ -29,7 +29,7 @@ class EditorFiles:
         self._root = root
 
     async def unsaved(self, session_id: str, blocks: Iterable[Block]) -> Mapping[str, str]:
-        """Return what is said of linked files whose text in the editor is not that of the disk, by their paths."""
+        """Return notes, by path, on linked files whose text in the editor differs from the disk."""
         linked = [file for block in blocks if (file := linked_file(block, self._root)) is not None]
         paths = list(dict.fromkeys(linked))[:_MAX_FILES]
         texts = await asyncio.gather(*(self._differing(session_id, path) for path in paths))

@@ -103,7 +103,7 @@ class MethodsV2:
         return {"configOptions": await self._options(thread)}
 
     async def _prompt(self, params: JsonObject) -> JsonValue:
-        """Accept a prompt: its turn goes on by itself, and its end is an update."""
+        """Accept a prompt: its turn runs in the background, and its end is an update."""
         session, turn = await self._sessions.send(parse(Prompt, params))
         session.forget(str(turn["turn_id"]))
         return {"messageId": turn["user_message_id"], "_meta": {META: {"turnId": turn["turn_id"]}}}

@@ -17,7 +17,7 @@ _NONE: Mapping[str, str] = {}
 def prompt_text(blocks: Iterable[Block], root: Path, unsaved: Mapping[str, str] = _NONE) -> str:
     """Return the message; ContentRefused for pictures, sound and bytes, which nothing here reads; TooLarge.
 
-    `unsaved` is what is said at the end of linked files that an editor has not saved.
+    `unsaved` are the notes to append to linked files that an editor has not saved.
     """
     parts = [*(_part(block, root) for block in blocks), *unsaved.values()]
     text = "\n\n".join(part for part in parts if part.strip())

@@ -106,7 +106,7 @@ class SeedExplorations:
         return {"max_in_flight_ops": changed["maxInFlightOps"], "op_caps": changed["opCaps"]}
 
     def _named(self, asked: SeedExplore) -> str:
-        """Return the exploration that is meant: the one that is named, else the newest of the session."""
+        """Return the named exploration, else the newest of the session."""
         self._check_session(asked.session_id)
         explore_id = asked.explore_id or self._newest.get(asked.session_id)
         if explore_id is None:

@@ -18,7 +18,7 @@ _LOOK_SEC = 1.0
 
 
 class SeedIndexSubscriptions:
-    """Tells sessions about a rebuild: the one that runs, or else the next; and then about later ones, if they ask."""
+    """Reports a rebuild to sessions: the running one, or else the next; and later ones on request."""
 
     def __init__(self, door: AcpDoor, outlet: SeedOutlet, *, repository: str) -> None:
         self._door = door

@@ -26,7 +26,7 @@ class Outlet(Protocol):
 
     @property
     def echoes(self) -> bool:
-        """Whether a client is shown what it said itself."""
+        """Whether a client is shown its own messages."""
         ...
 
     async def send(self, session_id: str, update: Update, cursor: Cursor) -> None:
@@ -138,7 +138,7 @@ class AcpSession:
             self._waiting.pop(turn_id, None)
 
     async def cancel(self) -> None:
-        """End the turns that this connection waits for, and the one that runs."""
+        """End the running turn and those that this connection waits for."""
         async with self._sending:
             turns = dict.fromkeys([*self._waiting, *([self._running] if self._running else [])])
         for turn_id in turns:

@@ -69,7 +69,7 @@ class Translation:
         self._turn = _TurnState()
 
     async def updates(self, event: JsonObject) -> Sequence[Update]:
-        """Return what an event changes for those who look at the thread."""
+        """Return what an event changes for viewers of the thread."""
         turn_id, payload = str(event.get("turn_id") or ""), event["payload"]
         assert isinstance(payload, dict)
         kind = str(event["type"])

@@ -33,7 +33,7 @@ def request_of(action: PendingAction, question: str, *, thread_id: str, cwd: str
 
 
 def answer_of(method: str, result: JsonValue) -> Answer | None:
-    """Return what the person said; None for anything but a clear yes or no."""
+    """Return the person's answer; None for anything but a clear yes or no."""
     if not isinstance(result, dict):
         return None
     if method == PERMISSION_REQUEST:

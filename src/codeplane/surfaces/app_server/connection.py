@@ -31,7 +31,7 @@ Method = Callable[[JsonObject], Awaitable[JsonValue]]
 
 
 class AppServerConnection:
-    """The state of one client's connection; `methods` are added by those who know threads and turns."""
+    """The state of one client's connection; the modules for threads and turns add `methods`."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ _DIGITS = re.compile(r"[0-9]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """A notification; `item` is the one that it tells of, if any."""
+    """A notification; `item` is what it is about, if anything."""
 
     method: str
     params: JsonObject

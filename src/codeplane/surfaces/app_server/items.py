@@ -50,7 +50,7 @@ def user_message(item_id: str, text: str, client_id: str | None) -> JsonObject:
 
 
 def agent_message(item_id: str, text: str, *, phase: str | None) -> JsonObject:
-    """What the assistant said."""
+    """A message of the assistant."""
     return {"type": AGENT_MESSAGE, "id": item_id, "text": text, "phase": phase, "memoryCitation": None}
 
 

@@ -88,7 +88,7 @@ class TurnMethods:
         return await self._connection.follow(window.fold)
 
     async def _expect_active(self, subscription: Subscription, turn_id: str) -> FoldedTurn:
-        """Return the turn that runs if it is the one that is expected; the error says which one it is."""
+        """Return the running turn if it is the expected one; else the error names it."""
         # A client that has just started a turn knows of it before it was notified.
         thread_id, history = subscription.fold.thread_id, self._connection.history
         fold = subscription.fold

@@ -1,6 +1,6 @@
 """`cpl lsp`: the Language Server Protocol on stdin and stdout, for as long as the client lives.
 
-A server that ends meanwhile is started again, and told what the one before knew.
+A server that ends is started again, and gets the state of the previous one.
 """
 
 import json

@@ -23,7 +23,7 @@ class TurnView:
     out: TextIO = field(default_factory=lambda: sys.stdout)
     aside: TextIO = field(default_factory=lambda: sys.stderr)
     shows_asides: bool = True
-    # What the assistant said in its last message, and why the turn failed.
+    # The assistant's last message, and why the turn failed.
     answer: str = ""
     failure: str = ""
     _segment: str = ""
@@ -88,7 +88,7 @@ class TurnView:
         self._printed += delta
 
     def _end_line(self) -> None:
-        """Begin a new line after text that was not said to its end."""
+        """Begin a new line after unfinished text."""
         if self._printed and not self._printed.endswith("\n"):
             self._end_text()
             self._printed += "\n"

@@ -20,7 +20,7 @@ from codeplane.kernel.errors import (
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 from codeplane.surfaces.services.call_failure import TYPE_URL, CallFailed
 
-# Our errors for those that the library raises by itself.
+# Our errors for those that the library raises.
 _OURS: Mapping[Code, tuple[type[CodePlaneError], str | None]] = {
     Code.INVALID_ARGUMENT: (MalformedRequest, "check the headers and the framing: connectrpc.com/docs/protocol"),
     Code.UNIMPLEMENTED: (MalformedRequest, "send one message, as it is or compressed with gzip"),

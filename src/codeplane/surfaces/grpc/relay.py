@@ -1,6 +1,6 @@
 """The port for gRPC clients: each connection is admitted, then relayed to a gRPC server.
 
-The library accepts connections by itself, without a bound and without telling accounts apart. So its servers listen on
+The library accepts connections itself, without a limit and without distinguishing accounts. So its servers listen on
 sockets in a folder that only this account can enter, one for the owner's account and one for all others: what others
 leave unfinished cannot use up the calls that the owner may make.
 """

@@ -1,7 +1,7 @@
 """HTTP/1.1 that closes a connection so that a client that still sends sees the answer.
 
-A socket that is closed with bytes unread resets the connection, and a client that is still sending may never read what
-it was told. Here the answer ends the one direction, and the other is read and dropped unparsed, for a moment.
+A socket that is closed with bytes unread resets the connection, and a client that is still sending may never read
+the answer. Here the answer closes one direction, and the other is read and dropped unparsed, for a moment.
 """
 
 import asyncio

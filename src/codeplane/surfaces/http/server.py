@@ -92,7 +92,7 @@ class HttpServer:
         connections: Connections,
         bounds: ServerConfig,
     ) -> None:
-        """`headers` are on every answer, also on those that uvicorn gives by itself; `own_headers` on those to the
+        """`headers` are on every answer, also on uvicorn's own; `own_headers` on those to the
         owner's account alone."""
         self._own_headers = [(name.encode(), value) for name, value in own_headers.items()]
         self._connections = connections

@@ -117,7 +117,7 @@ def error_text(request_id: RequestId | None, error: RpcError) -> str:
 
 def _response(fields: JsonObject, request_id: RequestId | None) -> Response:
     error = fields.get("error")
-    # Some clients write both, and null for the one that there is not.
+    # Some clients write both, with null for the missing one.
     has_error = "error" in fields and (error is not None or "result" not in fields)
     if ("result" in fields) == has_error:
         raise BadResponse(

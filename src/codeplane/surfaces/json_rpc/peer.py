@@ -89,7 +89,7 @@ class Peer:
         self._has_said_all = False
 
     async def receive(self, text: str, handler: Handler) -> None:
-        """Take one message; a request is answered later, by itself."""
+        """Take one message; a request is answered later, in its own task."""
         try:
             message: Message = parse_message(text, needs_version=self._needs_version)
         except RpcError as error:
@@ -152,7 +152,7 @@ class Peer:
         return True
 
     async def drain(self, seconds: float) -> None:
-        """Return when everything is answered, or the time is over; the other side has said everything."""
+        """Return when everything is answered, or the time is over; the other side sends nothing more."""
         self._has_said_all = True
         self._give_up()
         with suppress(TimeoutError):

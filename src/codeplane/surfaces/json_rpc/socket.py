@@ -17,7 +17,7 @@ from codeplane.surfaces.services.caller import bearer
 CLIENT_HEADER = "x-codeplane-client"
 # One message that is not taken in this time, and the connection ends: its client resumes where it was.
 TAKE_SEC = 30.0
-# For answers that are under way when the client has said everything.
+# For answers that are under way when the client has sent everything.
 LAST_ANSWERS_SEC = 30.0
 _CLOSE_SEC = 1.0
 _NORMAL, _GOING_AWAY, _TRY_AGAIN = 1000, 1001, 1013
@@ -26,7 +26,7 @@ _BINARY = RpcError(-32600, "a message has to be a text frame")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """Who has opened a socket, and how."""
+    """The opener of a socket, and how it was opened."""
 
     connection_id: str
     token: str | None

@@ -29,7 +29,7 @@ class ClientFeatures:
 
     @classmethod
     def of(cls, params: JsonObject) -> "ClientFeatures":
-        """Read them; what is not said cannot be done."""
+        """Read them; a missing feature counts as unsupported."""
         capabilities = _object(params.get("capabilities"))
         text, workspace = _object(capabilities.get("textDocument")), _object(capabilities.get("workspace"))
         edits = _object(workspace.get("workspaceEdit"))

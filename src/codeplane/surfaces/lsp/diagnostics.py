@@ -35,7 +35,7 @@ class Diagnostics:
             waiting.cancel()
 
     async def clear(self, uri: str) -> None:
-        """Take back what was said of a document that is closed."""
+        """Withdraw the diagnostics of a closed document."""
         self.forget(uri)
         await self._editor.peer.notify("textDocument/publishDiagnostics", {"uri": uri, "diagnostics": []})
 

@@ -43,7 +43,7 @@ class Documents:
         return self._by_uri.get(uri)
 
     def all(self) -> tuple[Document, ...]:
-        """Return the documents, the one that was changed last at the end."""
+        """Return the documents, the most recently changed last."""
         return tuple(self._by_uri.values())
 
     def open(self, uri: str, path: str | None, workspace: str, version: int, text: str) -> Document:

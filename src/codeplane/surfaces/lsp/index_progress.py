@@ -36,7 +36,7 @@ class IndexProgress:
             await asyncio.wait([self._showing])
 
     async def _show(self) -> None:
-        # What cannot be shown is no failure: each answer says by itself when it is partial.
+        # Failing to show progress is no error: each answer says when it is partial.
         with suppress(CodePlaneError, RpcError, ConnectionGone):
             index = await self._index()
             if not _is_ready(index):

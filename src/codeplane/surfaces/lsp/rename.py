@@ -172,7 +172,7 @@ class Rename:
         try:
             await self._editor.plane.call("refactor.cancel", {"refactor_id": refactor_id})
         except CodePlaneError:
-            # It expires by itself.
+            # It expires on its own.
             return
 
 

@@ -77,7 +77,7 @@ class McpMount:
                 surface = self._make()
                 await stack.enter_async_context(surface.run())
             except Exception as error:
-                # Everyone who waits, now or later, gets the error.
+                # Every waiting call, now or later, gets the error.
                 self._surface.set_exception(error)
                 return
             # It stays, as all that came up before it; the collector need not look at it again and again.

@@ -48,7 +48,7 @@ INSTRUCTIONS = (
 class _McpServer(Server[dict[str, object]]):
     """The SDK's server, which says that tools may change, and that nothing else is notified.
 
-    Clients of the protocol with sessions are not told of extensions, which are of the newer one.
+    Clients of the protocol with sessions see no extensions, which belong to the newer one.
     """
 
     def get_capabilities(

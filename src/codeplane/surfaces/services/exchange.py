@@ -25,7 +25,7 @@ _SHORTEST_SEC = 0.001
 
 
 class Exchange:
-    """Makes the calls of client-streaming methods; each passes the door by itself."""
+    """Makes the calls of client-streaming methods; each passes all stages."""
 
     def __init__(self, call: CallOperation, *, stopping: asyncio.Event, idle_sec: float = _IDLE_SEC) -> None:
         """`idle_sec`: how long a client may send nothing while none of its calls is under way."""

@@ -150,7 +150,7 @@ class LiveUpdates:
                 if isinstance(item, Outcome):
                     if isinstance(item.error, StreamGap):
                         # What the page has not seen is gone, so all of it has to be loaded again. Whatever else ended
-                        # the stream, such as a server that stops, is over when the page comes back by itself.
+                        # the stream, such as a server that stops, is over when the page reconnects.
                         yield _message("the stream has a gap", event="ended")
                     return
                 if message := shown(json.loads(item.model_dump_json())):

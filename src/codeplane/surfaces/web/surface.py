@@ -140,8 +140,8 @@ class WebSurface:
     async def _enter(self, request: Request) -> Response:
         """Open a session for a link.
 
-        A page that goes on by itself, not a redirect: a strict cookie is not sent along the redirects of a navigation
-        that began on another site.
+        A page that navigates on its own, not a redirect: a strict cookie is not sent along the redirects of a
+        navigation that began on another site.
         """
         cookie = self._sign_ins.redeem(request.path_params["secret"])
         if cookie is None:

@@ -71,7 +71,7 @@ class ThreadBlocks:
             turn.fields["steps_used"] = int(get_number(turn.fields, "steps_used") or 0) + 1
             blocks.append(turn)
         if get_text(event, "type") in ("turn.completed", "turn.failed"):
-            # What was not said to its end is not said any more.
+            # A text that was cut off is complete now, too.
             prefix = f"said-{get_text(event, 'turn_id')}-"
             unfinished = [
                 block for key, block in self._blocks.items() if key.startswith(prefix) and block.fields.get("is_open")
@@ -168,7 +168,7 @@ class ThreadBlocks:
         fields: JsonObject = {**payload, "state": states.get(kind) or payload.get("status")}
         block = self._set(f"tool-{turn_id}-{get_text(payload, 'tool_call_id')}", "tool", sequence, {})
         if kind == "tool.answered" and "exit_code" in block.fields:
-            # The command itself has said how it ended and how long it took; the answer may be a replay of it.
+            # The command's own event has its end and duration; the answer may be a replay of it.
             fields |= {"exit_code": block.fields["exit_code"], "duration_ms": block.fields.get("duration_ms")}
         block.fields |= fields
         return block

@@ -16,7 +16,7 @@ from codeplane.kernel.operation import Result
 from codeplane.surfaces.ws.hello import Hello
 
 HELLO_SEC = 10.0
-# One message that is not taken in this time, and its reader is let go: it resumes where it was.
+# A reader that does not take a message in this time is disconnected; it can resume where it was.
 TAKE_SEC = 30.0
 _CLOSE_SEC = 1.0
 _MAX_MESSAGE = 16_384

@@ -30,7 +30,7 @@ from codeplane.work.threads.events import TURN_PAUSED, TURN_RESUMED
 from codeplane.work.turns.tool_step import Toolbox, ToolOutcome
 from codeplane.work.turns.transcript import ToolRequest
 
-# A question that nobody answers expires by itself; until then it is asked for again.
+# A question that nobody answers expires; until then it is polled.
 _WAIT_SEC = 3600.0
 # An agent that is refused so often in one turn for the same thing is ended.
 _MAX_REPEATED = 10
@@ -78,7 +78,7 @@ class OutsideHost:
         return self._is_over
 
     def heard(self) -> None:
-        """Note that the agent has said something."""
+        """Note that the agent is alive."""
         self.heard_at = asyncio.get_running_loop().time()
 
     @property

@@ -197,7 +197,7 @@ class AgentLoop:
     async def _leave(
         self, run: AgentRun, host: OutsideHost, tree: ThreadTree | None, stop: AgentStop | None, *, is_cancelled: bool
     ) -> None:
-        """Record what the agent said last and what it changed, also of one that failed or was cancelled."""
+        """Record the agent's last message and its changes, also for a failed or cancelled run."""
         with suppress(ShuttingDown):
             await host.close()
             if is_cancelled:

@@ -35,7 +35,7 @@ class PromptBuilder:
         return "".join(parts)
 
     async def _before(self, turn: Turn) -> str:
-        """The newest of what was said before this turn."""
+        """The newest messages before this turn."""
         asked = await self._store.message(turn.user_message_id)
         if asked is None:
             return ""

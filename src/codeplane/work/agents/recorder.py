@@ -41,7 +41,7 @@ _MAX_TEXT = 1_000_000
 
 @dataclass(slots=True)
 class _ToolState:
-    """A tool call as far as the agent has told."""
+    """A tool call as far as the agent reported it."""
 
     call: AgentToolCall
     started_ns: int
@@ -100,7 +100,7 @@ class AgentRecorder:
             self._usage = update
 
     def merged(self, call: AgentToolCall) -> AgentToolCall:
-        """A tool call with what earlier updates said of it."""
+        """A tool call with what earlier updates reported."""
         known = self._tools.get(call.tool_call_id)
         return call if known is None else _merge(known.call, call)
 

@@ -51,7 +51,7 @@ class RunningCall:
             self.question, self._answer = None, None
 
     def give(self, question_id: str, answer: Answer | None) -> None:
-        """Answer the question, if it is the one that is asked."""
+        """Answer the question if it is the current one."""
         waiting = self._answer
         is_asked = self.question is not None and self.question.question_id == question_id
         if is_asked and waiting is not None and not waiting.done():

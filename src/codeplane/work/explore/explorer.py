@@ -102,7 +102,7 @@ class Explorer:
         await self._write([*drafts, *self._take_step(plan, steps)])
 
     def _take_planned(self) -> list[PlanStep]:
-        """What the planner has planned by itself, and the wait for what comes next."""
+        """What the planner has added on its own, and the wait for its next step."""
         if self._planning is None or not self._planning.done():
             return []
         step = self._planning.result()
@@ -152,7 +152,7 @@ class Explorer:
         return OpOutcome(result=result)
 
     async def _percent(self) -> float | None:
-        """How far the index is, as it said last."""
+        """The last reported progress of the index."""
         workspace = self.exploration.target.workspace
         stream = f"index/{workspace}" if workspace else "index"
         newest = await self.log.query(EventQuery(stream=stream, types=("index.progress",), newest=True, limit=1))

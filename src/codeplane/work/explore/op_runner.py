@@ -85,7 +85,7 @@ class OpRunner:
         await self._call("search", {**strict, **self._target.scope})
 
     async def _index(self, op: AgentOp, tell: Tell) -> OpOutcome:
-        """Wait until text and symbols answer; what is behind after many tries is said."""
+        """Wait until text and symbols answer; report what is still behind after many tries."""
         partial, error = "", None
         for _ in range(_INDEX_TRIES):
             outcome = await self._call("symbol.most_used", {"limit": 1, **self._target.scope})

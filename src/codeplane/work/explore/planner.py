@@ -15,10 +15,10 @@ Record: TypeAlias = Callable[[str, JsonObject, str | None, str | None], Awaitabl
 
 
 class Planner(Protocol):
-    """Adds to a plan: at once as results come in, and by itself."""
+    """Adds steps to a plan, as results come in or on its own."""
 
     def start(self, facts: Facts, record: Record) -> None:
-        """Begin to plan by itself; `facts` are those of the exploration, as they come in."""
+        """Start to plan on its own; `facts` are those of the exploration, as they come in."""
         ...
 
     def observe(self, plan: ExplorePlan, op: AgentOp, result: TypedResult) -> PlanStep:
@@ -30,7 +30,7 @@ class Planner(Protocol):
         ...
 
     async def next_step(self) -> PlanStep | None:
-        """What was planned by itself next; None when nothing more comes."""
+        """The next step planned on its own; None when there are no more."""
         ...
 
     async def close(self) -> None:
@@ -54,7 +54,7 @@ class RulesOnly:
         return self._rules.observe(plan, op, result)
 
     def hurry(self) -> None:
-        """Nothing is planned by itself."""
+        """Plan nothing on its own."""
 
     async def next_step(self) -> PlanStep | None:
         """Nothing."""

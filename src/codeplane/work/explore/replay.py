@@ -216,7 +216,7 @@ async def _replay_op(ground: _Ground, op: AgentOp, result: Mapping[str, JsonValu
 
 
 def _unexplained(ground: _Ground) -> str:
-    """What is to be said of a difference that no changed file explains."""
+    """The note on a difference that no changed file explains."""
     if ground.recorded_by != __version__:
         by = ground.recorded_by or "an older version"
         return f"no changed file explains it; it was recorded by {by} of CodePlane, this is {__version__}"

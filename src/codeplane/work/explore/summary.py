@@ -120,7 +120,7 @@ def describe_entry_point(point: Mapping[str, JsonValue]) -> str:
 
 
 def _choose_symbols(symbols: list[JsonObject]) -> list[JsonObject]:
-    """The most used definitions, each once; those whose names many things have, only where there are too few others."""
+    """The most used definitions, each once; names that many things share only when there are too few others."""
     named: dict[tuple[JsonValue, JsonValue], JsonObject] = {}
     for symbol in symbols:
         # Declarations of one function, and a name that stands for none.

@@ -182,7 +182,7 @@ class WorkEngine:
         raise Overloaded(f"{work_id} changes too often")
 
     async def sweep(self) -> None:
-        """Renew leases, take up what another engine let go, and end what acts for somebody who was revoked."""
+        """Renew leases, take over items that another engine released, and end work of revoked actors."""
         for work_id in [*self._running]:
             with suppress(SequenceConflict, WorkEnded):
                 await self._renew_lease(await self._load_own(work_id))

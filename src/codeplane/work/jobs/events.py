@@ -8,7 +8,7 @@ JOB_CALLED_BACK = "job.called_back"
 # The work tree of a job: made, with the number of changed files in the end, and what became of these.
 TREE_OPENED, TREE_FINISHED = "job.tree_opened", "job.tree_finished"
 TREE_APPLIED, TREE_DISCARDED = "job.tree_applied", "job.tree_discarded"
-# In threads: the job's own, and the one that its result goes to.
+# In threads: the job's own, and the thread that gets its result.
 JOB_STATUS_CHANGED = "job.status_changed"
 
 

@@ -146,7 +146,7 @@ class Attempt:
         return ((self._ended_ns or self.clock.monotonic_ns()) - self._started_ns) // _MILLISECOND_NS
 
     def explain(self, fault: ProviderFault) -> str:
-        """What is said of a failure: nothing that repeats the prompt."""
+        """The description of a failure, without anything of the prompt."""
         if self.prompt.is_quoted_in(fault.message):
             status = f"answered {fault.status}" if fault.status is not None else fault.kind.replace("_", " ")
             return f"{status} (its message repeats the prompt, and is left out)"

@@ -235,7 +235,7 @@ class ModelView(Result):
 
 
 class ProviderView(Result):
-    """A provider and what is to be said of it."""
+    """A provider and a note on it."""
 
     name: str
     kind: str

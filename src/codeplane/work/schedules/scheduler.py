@@ -168,7 +168,7 @@ class Scheduler:
         return min(_LOOK_SEC, max(0.0, (self._next_ns - self._clock.now_ns()) / SECOND_NS))
 
     def _lead(self) -> int:
-        """How far the wall clock is ahead of the one that only grows."""
+        """How far the wall clock is ahead of the monotonic one."""
         return self._clock.now_ns() - self._clock.monotonic_ns()
 
     def _on_change(self, event: Event) -> None:

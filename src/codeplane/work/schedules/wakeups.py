@@ -71,8 +71,8 @@ class _Claim:
 class Wakeups:
     """Records wake-ups and starts what they run.
 
-    A wake-up is recorded first, then started, then recorded as started. Whoever finds one that was recorded and not
-    started starts it, also twice: what it starts has an id of its own by schedule and time.
+    A wake-up is recorded first, then started, then recorded as started. A scheduler that finds a recorded one
+    that was not started starts it, also twice: what it starts has an id derived from schedule and time.
     """
 
     def __init__(self, *, store: ScheduleStore, runs: ScheduleRuns, clock: Clock, config: SchedulesConfig) -> None:
@@ -119,7 +119,7 @@ class Wakeups:
     async def start(self, schedule: Schedule, wakeup: Wakeup) -> None:
         """Start the run of a recorded wake-up, or stop a schedule that can never run.
 
-        What passes by itself, such as a full queue, is raised: the wake-up stays, and is tried again.
+        A temporary failure, such as a full queue, is raised: the wake-up stays, and is tried again.
         """
         try:
             await self._start_recorded(schedule, wakeup)
@@ -216,7 +216,7 @@ class Wakeups:
         except ThreadNotFound:
             if not schedule.owns_thread:
                 raise
-        # Retention took it along, since nothing was said in it for so long.
+        # Retention deleted it, since it had no messages for so long.
         return await self.runs.start(await self._with_new_thread(schedule), wakeup)
 
     async def _with_new_thread(self, schedule: Schedule) -> Schedule:

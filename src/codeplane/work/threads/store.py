@@ -30,7 +30,7 @@ UNFINISHED = "state IN ('QUEUED', 'RUNNING', 'PAUSED')"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What a model said or a tool answered, by the hash of its sealed payload; `tokens` is its size."""
+    """A model's or tool's answer, by the hash of its sealed payload; `tokens` is its size."""
 
     sequence: int
     work_id: str

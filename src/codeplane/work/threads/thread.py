@@ -35,7 +35,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What a person, the assistant or the system said; `sequence` is its place in the thread."""
+    """A message of a person, the assistant or the system; `sequence` is its place in the thread."""
 
     message_id: str
     thread_id: str

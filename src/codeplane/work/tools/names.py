@@ -14,7 +14,7 @@ _HASH_DIGITS = 8
 
 
 def operation_names(server: str, tools: Iterable[str]) -> dict[str, str]:
-    """The operation of each tool by the server's own name for it; those that would be alike are told apart by hash."""
+    """The operation of each tool by the server's own name for it; a hash distinguishes equal ones."""
     unique = list(dict.fromkeys(tools))
     clean = {tool: _clean(server, tool) for tool in unique}
     counts = Counter(map(_folded, clean.values()))

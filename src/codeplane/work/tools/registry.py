@@ -57,7 +57,7 @@ class ToolRegistry:
         return self._served[name]
 
     async def replace(self, specs: Mapping[str, ServerSpec], *, config: ToolsConfig) -> None:
-        """Run exactly these servers; those whose settings are the same go on."""
+        """Run exactly these servers; those with unchanged settings keep running."""
         self._config = config
         for name in [*self._served]:
             known, wanted = self._served[name].spec, specs.get(name)

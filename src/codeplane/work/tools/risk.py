@@ -63,7 +63,7 @@ def judge_risk(
 
 
 def hinted_risk(tool: ExternalTool, *, is_confined: bool) -> Risk:
-    """The risk that a server states, with the protocol's defaults: what is not said is the worse.
+    """The risk that a server states, with the protocol's defaults: a missing hint counts as the worse.
 
     A server that reaches no other machine sends nothing out, whatever it says.
     """

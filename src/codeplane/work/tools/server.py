@@ -178,7 +178,7 @@ class ToolServer:
             await self._pause(failures, is_sign_in=isinstance(reason, ToolSignInNeeded))
 
     def _report(self, error: CodePlaneError | None) -> None:
-        """Tell those who wait for a connection how it went."""
+        """Give the waiting calls the outcome of connecting."""
         for waiting in self._waiting:
             if not waiting.done():
                 waiting.set_result(error)

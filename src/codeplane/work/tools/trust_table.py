@@ -1,4 +1,4 @@
-"""Which outside tools the owner trusts, by what they said of themselves then."""
+"""Which outside tools the owner trusts, with the declarations that were trusted."""
 
 from typing import ClassVar
 

@@ -94,7 +94,7 @@ class ContextBuilder:
         return await self._with_tools(messages, by_work), dropped
 
     async def _with_tools(self, messages: list[Message], by_work: dict[str, list[Entry]]) -> list[MessagePart]:
-        """Users' messages, each with all that the turn after it said and called."""
+        """Users' messages, each with all answers and calls of its turn."""
         shown: list[MessagePart] = []
         for message in messages:
             if message.role == "assistant":

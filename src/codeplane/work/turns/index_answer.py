@@ -22,6 +22,6 @@ class IndexAnswer:
         if outcome.error is not None:
             found = f"{outcome.error.name}: {outcome.error.message}"
         else:
-            # A conversation has no cursors: a person who wants more asks.
+            # A conversation has no cursors: a person asks for more.
             found = (outcome.result.text() if outcome.result is not None else "").partition("\nmore: cursor=")[0]
         return f"{found}\n\n{_ADVICE}"

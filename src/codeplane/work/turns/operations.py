@@ -220,7 +220,7 @@ class TurnOperations:
                 del self._waiting[turn.turn_id]
 
     def _wake(self, event: Event) -> None:
-        """Wake those who wait for a turn."""
+        """Wake the callers that wait for a turn."""
         for woken in self._waiting.pop(event.correlation.turn_id or "", ()):
             if not woken.done():
                 woken.set_result(None)

@@ -1,4 +1,4 @@
-"""What the model said and the tools answered in a turn, whole and sealed; events carry the hashes."""
+"""The answers of model and tools in a turn, whole and sealed; events carry the hashes."""
 
 import json
 from collections.abc import Sequence
@@ -162,7 +162,7 @@ def message_text(text: str) -> str:
 
 
 class TranscriptStore:
-    """Seals what is said in turns, and reads it again; what was used last is also in memory."""
+    """Seals the answers of turns and reads them again; recently used ones are also in memory."""
 
     def __init__(self, payloads: Payloads) -> None:
         self._payloads = payloads
@@ -171,7 +171,7 @@ class TranscriptStore:
         )
 
     def seal(self, work_id: str, answer: ModelAnswer | ToolAnswer) -> SealedPayload:
-        """Seal what the model said or a tool answered, to be stored with the event that has its hash."""
+        """Seal an answer of the model or a tool, to be stored with the event that has its hash."""
         sealed = self._payloads.seal(work_id, canonical(answer.to_json()))
         self._recent.put((work_id, sealed.hash), (answer, sealed.size))
         return sealed

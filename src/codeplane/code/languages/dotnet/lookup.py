@@ -148,7 +148,7 @@ class CSharpLookup(ABC):
 
     def _fits(self, of: Type, wanted: Type | None, name: str) -> bool:
         if wanted is not None and simple_name(wanted) == "IEnumerable" and not wanted.dims and not is_of_query(name):
-            # What queries have as well is told apart by arguments.
+            # Arguments distinguish them from methods that queries have as well.
             return bool(of.dims) or (isinstance(of.of, Outside) and is_enumerable(simple_name(of)))
         if wanted is None or of.dims != wanted.dims:
             return False

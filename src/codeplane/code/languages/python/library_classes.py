@@ -1,4 +1,4 @@
-"""The classes that Python and its standard library give to those who build on them."""
+"""The classes of Python and its standard library that code inherits from."""
 
 import builtins
 from importlib import import_module

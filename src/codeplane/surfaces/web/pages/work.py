@@ -1,4 +1,4 @@
-"""Work: what goes on by itself, as a tree; one item with its steps or its job, and the buttons for it."""
+"""Background work as a tree; one item with its steps or its job, and its buttons."""
 
 from starlette.responses import Response
 
