@@ -81,6 +81,20 @@ async def test_a_tool_that_edits_shows_its_place_and_its_diff(tmp_path: Path) ->
         assert {one["toolCallId"] for one in only(client, "tool_call_update")} == {call["toolCallId"]}
 
 
+async def test_a_diff_has_lines_that_look_like_its_head(tmp_path: Path) -> None:
+    """As comments of Lua, SQL and Haskell do, once they are removed."""
+    created: JsonObject = {"edits": [{"path": "a.sql", "content": "-- old\nselect 1;\n"}]}
+    edited: JsonObject = {"edits": [{"path": "a.sql", "content": "++ new\nselect 1;", "overwrite": True}]}
+    script = [answer(openai_tool(name, "write_files", edit)) for name, edit in (("a", created), ("b", edited))]
+    async with talking(tmp_path, *script, answer(openai_text("Done."))) as (client, session, _, _):
+        await client.prompt(session, "change it")
+        diffs = [one["content"][0] for one in only(client, "tool_call_update") if one.get("status") == "completed"]
+        assert [(one["oldText"], one["newText"]) for one in diffs] == [
+            (None, "-- old\nselect 1;\n"),
+            ("-- old\nselect 1;\n", "++ new\nselect 1;"),
+        ]
+
+
 async def test_several_tools_are_a_plan(tmp_path: Path) -> None:
     calls: list[JsonObject] = [
         {"index": number, "id": f"c{number}", "function": {"name": name, "arguments": arguments}}
@@ -118,6 +132,52 @@ async def test_what_a_command_prints_is_shown_and_who_lets_it_run(tmp_path: Path
             one["_meta"]["codeplane"].get("exitCode") for one in only(client, "tool_call_update") if "_meta" in one
         ]
         assert 0 in codes
+
+
+async def test_a_loaded_session_shows_all_that_was_streamed(tmp_path: Path) -> None:
+    """Text, thoughts, tools with diffs and output, a plan, an approval, usage, a failure and what was cancelled."""
+    command: JsonObject = {"command": "echo one; echo two", "justification": "to see"}
+    calls: list[JsonObject] = [
+        {"index": number, "id": f"c{number}", "function": {"name": name, "arguments": arguments}}
+        for number, (name, arguments) in enumerate(
+            [("search", '{"query": "greet"}'), ("read_files", '{"paths": ["nothing.py"]}')]
+        )
+    ]
+    script = (
+        answer(openai_tool("e", "write_files", EDIT, "I greet. ")),
+        answer(chunks(openai_chunk({"tool_calls": calls}), openai_chunk({}, "tool_calls"), "data: [DONE]\n\n")),
+        answer(openai_tool("r", "run_bash", command)),
+        answer(openai_text(*(f"word{number} " for number in range(20))), pause_sec=0.06),
+        hang(chunks(openai_chunk({"content": "Half "}))),
+        status(400, '{"error": {"message": "no"}}'),
+    )
+    async with talking(tmp_path, *script, query="?toolset=all", settings=("shell.sandbox=off",)) as (
+        client,
+        session,
+        server,
+        _,
+    ):
+        prompted = await client.start("session/prompt", prompt_params(session, "do it all"))
+        server.call("approval.approve", action_id=await waiting_action(client))
+        assert (await client.answer(prompted))["stopReason"] == "end_turn"
+        prompted = await client.start("session/prompt", prompt_params(session, "wait"))
+        await client.until(lambda: "Half" in client.text())
+        await client.notify("session/cancel", {"sessionId": session})
+        assert (await client.answer(prompted))["stopReason"] == "cancelled"
+        with pytest.raises(AcpError):
+            await client.prompt(session, "fail")
+        async with acp_client(server) as again:
+            await again.call("initialize", HELLO)
+            await again.call("session/load", {"sessionId": session, "cwd": str(server.repo), "mcpServers": []})
+            assert again.text("user_message_chunk") == "do it allwaitfail"
+            streamed, loaded = (_without(one, "available_commands_update") for one in (client, again))
+            assert streamed == [one for one in loaded if one["update"]["sessionUpdate"] != "user_message_chunk"]
+        kinds = {str(one["update"]["sessionUpdate"]) for one in streamed}
+        assert kinds >= {"agent_message_chunk", "tool_call", "tool_call_update", "plan", "usage_update"}
+
+
+def _without(client: AcpClient, kind: str) -> list[dict[str, Any]]:
+    return [one for one in client.notices if one["update"]["sessionUpdate"] != kind]
 
 
 async def waiting_action(client: AcpClient) -> str:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from codeplane.kernel.file_diff import lines_of_hunks
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.acp.updates import FileDiff
 
@@ -32,6 +33,9 @@ _FAMILIES = {
     "mutation": "read",
     "artifact": "read",
 }
+_OWN_KINDS = frozenset(
+    {"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
+)
 _PATHS = ("path", "paths", "file", "files", "edits", "old_path", "new_path")
 _LINES = ("start_line", "line")
 _MAX_PATHS = 50
@@ -39,13 +43,15 @@ _MAX_TITLE = 120
 
 
 def kind_of(tool: str) -> str:
-    """Return the kind of a tool."""
+    """Return the kind of a tool; those of outside agents are named by it."""
+    if (kind := tool.rpartition(".")[2]) != tool and kind in _OWN_KINDS:
+        return kind
     return _KINDS.get(tool) or _FAMILIES.get(tool.partition("_")[0], "other")
 
 
 def title_of(tool: str, arguments: JsonObject) -> str:
     """Return a line that says what a tool is used for."""
-    for name in ("query", "command", "path", "symbol", "name", "url", "pattern", "message"):
+    for name in ("query", "command", "path", "symbol", "name", "url", "pattern", "message", "title"):
         if isinstance(value := arguments.get(name), str) and value.strip():
             line = f"{tool}: {value.strip().splitlines()[0]}"
             return line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1]}…"
@@ -96,17 +102,17 @@ def _diff(file: JsonObject, root: Path) -> FileDiff | None:
         return None
     old: list[str] = []
     new: list[str] = []
-    for line in patch.splitlines():
-        if line.startswith(("--- ", "+++ ", "@@", "\\")):
-            continue
-        if line[:1] in (" ", "-"):
-            old.append(line[1:])
-        if line[:1] in (" ", "+"):
-            new.append(line[1:])
+    lines = lines_of_hunks(patch)
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        text = line[1:].removesuffix("\n") if following.startswith("\\") else line[1:]
+        if line[0] in " -":
+            old.append(text)
+        if line[0] in " +":
+            new.append(text)
     is_new = file.get("action") == "created"
     return FileDiff(
         path=str(root / str(file["path"])),
-        old_text=None if is_new else "".join(f"{line}\n" for line in old),
-        new_text="".join(f"{line}\n" for line in new),
+        old_text=None if is_new else "".join(old),
+        new_text="".join(new),
         patch=patch,
     )

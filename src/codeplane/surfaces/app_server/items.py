@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from codeplane.kernel.file_diff import lines_of_hunks
 from codeplane.kernel.json import JsonObject, JsonValue, dumps
 
 COMMAND, FILE_CHANGE, TOOL_CALL = "commandExecution", "fileChange", "mcpToolCall"
@@ -148,8 +149,8 @@ def changes_of(mutation: JsonObject) -> list[JsonValue]:
 
 def _change(file: JsonObject) -> JsonObject:
     diff, note = str(file.get("diff") or ""), str(file.get("note") or "")
-    # The names of the file, which the change has already.
-    lines = [line for line in diff.splitlines(keepends=True) if not line.startswith(("--- ", "+++ "))]
+    # Without the names of the file, which the change has already.
+    lines = lines_of_hunks(diff)
     kind: JsonObject = {"type": {"created": "add", "deleted": "delete"}.get(str(file.get("action")), "update")}
     path = str(file.get("path") or "")
     if kind["type"] == "update":

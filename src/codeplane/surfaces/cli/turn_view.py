@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from codeplane.kernel.file_diff import lines_of_hunks
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.cli.markdown_style import MarkdownStyle
 from codeplane.surfaces.cli.pager import PATCH_COLOURS, paint
@@ -125,6 +126,6 @@ def _file_lines(file: JsonObject) -> list[str]:
     """A file of a change: its name and the lines of its diff."""
     moved = f"{file['old_path']} → " if file.get("old_path") else ""
     note = f" [{file['note']}]" if file.get("note") else ""
-    # The names of the file, which the first line has already.
-    diff = [line for line in str(file.get("diff") or "").splitlines() if not line.startswith(("--- ", "+++ "))]
+    # Without the names of the file, which the first line has already.
+    diff = [line.removesuffix("\n") for line in lines_of_hunks(str(file.get("diff") or ""))]
     return [f"  {_SIGNS[str(file['action'])]} {moved}{file['path']}{note}", *diff]
