@@ -32,6 +32,8 @@ _QUIET = frozenset(
 )
 _MAX_ENTRIES, _MAX_PATHS, _MAX_DIFFS = 100, 100, 50
 _MAX_TEXT = 200_000
+# As far as JSON's numbers are whole everywhere.
+_MAX_NUMBER = 2**53
 
 
 def read_info(answer: JsonObject) -> AgentInfo:
@@ -73,12 +75,11 @@ def read_update(update: JsonObject) -> AgentUpdate | None:
         return AgentPlan(entries=tuple((_text(entry, "content")[:500], _text(entry, "status")) for entry in entries))
     if kind == "usage_update":
         cost = _object(update, "cost")
-        amount = cost.get("amount")
-        is_dollars = isinstance(amount, int | float) and _text(cost, "currency") in ("", "USD")
+        dollars = _finite(cost.get("amount")) if _text(cost, "currency") in ("", "USD") else None
         return AgentUsage(
             used=_number(update, "used"),
             size=_number(update, "size"),
-            cost_usd=float(str(amount)) if is_dollars else None,
+            cost_usd=None if dollars is None else float(dollars),
         )
     if kind in _QUIET:
         return None
@@ -175,5 +176,11 @@ def _optional(values: JsonObject, name: str) -> str | None:
 
 
 def _number(values: JsonObject, name: str) -> int:
-    value = values.get(name)
-    return max(0, int(value)) if isinstance(value, int | float) else 0
+    return max(0, int(_finite(values.get(name)) or 0))
+
+
+def _finite(value: JsonValue) -> float | None:
+    """A number that can be counted with and stored; None for anything else, such as 1e999."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if abs(value) <= _MAX_NUMBER else None

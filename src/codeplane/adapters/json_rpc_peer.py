@@ -21,6 +21,8 @@ _REFUSED = -32000
 _MAX_GARBAGE = 100
 _MAX_REQUESTS = 64
 _MAX_SHOWN = 500
+# JSON that Python reads and nothing can store: 1e999, numbers of many digits, objects in each other without end.
+_UNFIT = (ValueError, OverflowError, RecursionError)
 
 Handle = Callable[[str, JsonObject], Awaitable[JsonObject]]
 Notify = Callable[[str, JsonObject], Awaitable[None]]
@@ -100,22 +102,31 @@ class JsonRpcPeer:
     async def _take(self, line: bytes) -> None:
         try:
             message = json.loads(line)
+            if b"\\ud" in line or b"\\uD" in line:
+                message = _whole(message)
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict):
-            self._garbage += 1
-            if self._garbage > _MAX_GARBAGE:
-                raise OutsideAgentRefused(f"{_MAX_GARBAGE} lines were no messages")
-            self.problem(f"a line that is no message: {line[:100]!r}")
+            self._ignore(f"a line that is no message: {line[:100]!r}")
             return
         method, request_id, params = message.get("method"), message.get("id"), message.get("params")
         values: JsonObject = params if isinstance(params, dict) else {}
         if not isinstance(method, str):
             self._take_answer(message)
         elif request_id is None:
-            await self.notify(method, values)
+            try:
+                await self.notify(method, values)
+            except _UNFIT as error:
+                self._ignore(f"a message that cannot be recorded: {type(error).__name__}")
         else:
             await self._take_request(request_id, method, values)
+
+    def _ignore(self, problem: str) -> None:
+        """Report a line that says nothing; a program that sends many is given up."""
+        self._garbage += 1
+        if self._garbage > _MAX_GARBAGE:
+            raise OutsideAgentRefused(f"{_MAX_GARBAGE} lines were no messages")
+        self.problem(problem)
 
     def _take_answer(self, message: JsonObject) -> None:
         request_id = message.get("id")
@@ -151,6 +162,10 @@ class JsonRpcPeer:
             await self._answer_error(request_id, error.code, error.message)
         except CodePlaneError as error:
             await self._answer_error(request_id, _REFUSED, f"{error.name}: {error.message}")
+        except _UNFIT as error:
+            # Without an answer the program would wait for ever.
+            self.problem(f"a request that cannot be recorded: {type(error).__name__}")
+            await self._answer_error(request_id, INVALID_PARAMS, f"{method[:100]} cannot be recorded")
         else:
             await self._try_send({"jsonrpc": "2.0", "id": request_id, "result": result})
 
@@ -169,3 +184,12 @@ class JsonRpcPeer:
             await self.process.send(dumps(message).encode("utf-8", "backslashreplace"))
         except ToolServerUnavailable as error:
             raise OutsideAgentFailed(error.message) from error
+
+
+def _whole(value: JsonValue) -> JsonValue:
+    """The value with half characters, which escapes can spell and UTF-8 cannot, replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {str(_whole(name)): _whole(inner) for name, inner in value.items()}
+    return [_whole(inner) for inner in value] if isinstance(value, list) else value

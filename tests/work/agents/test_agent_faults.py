@@ -1,7 +1,9 @@
 """Outside agents that hang, flood, babble, exit or are cut off: the turn says why it ended, or goes on."""
 
+import json
 import os
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,34 @@ async def test_some_garbage_is_ignored_and_more_ends_it(tmp_path: Path) -> None:
         assert len(await thread.events("agent.problem")) < 40
 
 
+async def test_what_nothing_can_store_is_ignored_or_answered(tmp_path: Path) -> None:
+    update = '{"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s1", "update": %s}}'
+    deep = '{"a": ' * 400 + "1" + "}" * 400
+    raw: list[str] = [
+        f'{{"sessionUpdate": "usage_update", "used": 1e999, "size": {10**40}, "cost": {{"amount": 1e300}}}}',
+        '{"sessionUpdate": "usage_update", "used": -7, "size": true, "cost": {"amount": -Infinity}}',
+        '{"sessionUpdate": "tool_call", "toolCallId": "odd", "title": "odd", "rawInput": {"x": NaN}}',
+        f'{{"sessionUpdate": "tool_call", "toolCallId": "deep", "title": "deep", "rawInput": {deep}}}',
+        '{"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "half \\ud800"}}',
+    ]
+    async with agent_thread(tmp_path, scripted(), *ASKS) as thread:
+        steps: list[list[JsonValue]] = [["raw", update % one] for one in raw]
+        odd: list[JsonValue] = [{"a": float("1e999")}, {"a": float("nan")}]
+        for value in odd:
+            call: JsonObject = {"toolCallId": "c", "kind": "read", "title": "x", "rawInput": value}
+            steps.append(["ask", "session/request_permission", {"toolCall": call, "options": []}])
+        turn = await thread.send(json.dumps([*steps, ["say", "Still here."]]))
+        assert turn["status"] == "COMPLETED", turn["message"]
+        assert "Still here." in str(turn["assistant_message"])
+        assert await thread.are_tables_rebuilt_equal()
+
+
+async def test_one_that_asks_for_too_much_is_ended(tmp_path: Path) -> None:
+    asked: list[list[JsonValue]] = [["fs_read", "shop.py"]] * 20
+    async with agent_thread(tmp_path, scripted(), "agents.max_requests=10") as thread:
+        await _failed(thread, "OUTSIDE_AGENT_REFUSED", "more than 10 things", *asked)
+
+
 async def test_a_line_of_megabytes_ends_it(tmp_path: Path) -> None:
     async with agent_thread(tmp_path, scripted(), "agents.message_kb=64") as thread:
         await _failed(thread, "OUTSIDE_AGENT_REFUSED", "a line has more than", ["long_line", 4_000_000])
@@ -177,7 +207,9 @@ async def test_of_several_that_work_the_ones_that_are_killed_fail_and_the_others
                     break
         for thread in threads[:2]:
             for number in _agents(thread.tree):
-                os.kill(int(number), signal.SIGKILL)
+                # One of them may have ended with another.
+                with suppress(ProcessLookupError):
+                    os.kill(int(number), signal.SIGKILL)
         for thread, turn_id in zip(threads[:2], turns, strict=False):
             await thread.reached(turn_id, "FAILED")
             ended = result(await thread.ask("turn.show", turn_id=turn_id))

@@ -37,5 +37,8 @@ class AgentsConfig(Section):
     silence_sec: float = Field(900.0, gt=0, le=86_400, description="an agent that is silent for so long is stopped")
     turn_minutes: float = Field(120.0, gt=0, le=10_080, description="for one turn, without waits for people")
     max_tool_calls: int = Field(1000, ge=1, le=100_000, description="tool calls of one turn; then the agent is stopped")
+    max_requests: int = Field(
+        10_000, ge=1, le=1_000_000, description="permissions, files, commands and tools that it asks for in one turn"
+    )
     message_kb: int = Field(16_384, ge=64, le=65_536, description="the largest message of an agent; it ends after one")
     output_mb: int = Field(64, ge=1, le=4096, description="all messages of one turn; the agent ends after more")

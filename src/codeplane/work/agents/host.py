@@ -56,12 +56,15 @@ class OutsideHost:
     toolbox: Toolbox
     network: bool
     version: str
+    # So often it may ask for something in one turn.
+    max_requests: int
     # When the agent was heard last, by the loop's clock.
     heard_at: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     # How many questions wait for a person, and how long the turn has waited for people.
     waiting: int = 0
     waited_sec: float = 0.0
     _refused: dict[str, int] = field(default_factory=dict)
+    _requests: int = 0
     _asked: int = 0
     _terminals: dict[str, _Terminal] = field(default_factory=dict)
     _problems: "set[asyncio.Task[None]]" = field(default_factory=set)
@@ -97,7 +100,7 @@ class OutsideHost:
         task.add_done_callback(self._problems.discard)
 
     async def permit(self, tool_call: AgentToolCall) -> bool:
-        self.heard()
+        self._count_request()
         call = self.recorder.merged(tool_call)
         request = ToolPermitRequest.of(self.run.agent, call, network=self.network, root=str(self.tree))
         wanted: JsonObject = request.model_dump(mode="json", exclude={"tool_call_id"})
@@ -113,7 +116,7 @@ class OutsideHost:
         return outcome.error is None
 
     async def read_file(self, path: str, line: int | None, limit: int | None) -> str:
-        self.heard()
+        self._count_request()
         relative, first = self._relative(path), max(1, line or 1)
         last = None if limit is None else first + max(0, limit) - 1
         if last is not None and last < first:
@@ -139,12 +142,12 @@ class OutsideHost:
             first = end + 1
 
     async def write_file(self, path: str, content: str) -> None:
-        self.heard()
+        self._count_request()
         edit: JsonObject = {"path": self._relative(path), "content": content, "overwrite": True}
         _result_of(await self._decide("write_files", {"edits": [edit]}))
 
     async def open_terminal(self, command: str, cwd: str) -> str:
-        self.heard()
+        self._count_request()
         if len(self._terminals) >= _MAX_TERMINALS:
             raise Overloaded(f"{_MAX_TERMINALS} terminals are open", hint="release some first")
         folder = self._relative(cwd) if cwd and Path(cwd) != self.tree else ""
@@ -175,7 +178,7 @@ class OutsideHost:
             del self._terminals[terminal_id]
 
     async def call_tool(self, message: JsonObject) -> JsonObject | None:
-        self.heard()
+        self._count_request()
         return await self._tools.answer(message)
 
     async def close(self) -> None:
@@ -185,6 +188,19 @@ class OutsideHost:
             task.cancel()
         if pending := [*tasks, *self._problems]:
             await asyncio.wait(pending)
+
+    def _count_request(self) -> None:
+        """Take note of a request, each of which is recorded; an agent that makes too many is ended."""
+        self.heard()
+        self._requests += 1
+        if self._requests > self.max_requests:
+            refusal = OutsideAgentRefused(
+                f"{self.run.agent} asked for more than {self.max_requests:,} things in one turn",
+                hint="look at what it changed: thread_diff; agents.max_requests allows more",
+            )
+            if not self._is_over.done():
+                self._is_over.set_result(refusal)
+            raise refusal
 
     def _terminal(self, terminal_id: str) -> _Terminal:
         if terminal_id not in self._terminals:

@@ -170,6 +170,7 @@ class AgentLoop:
             ).narrow(run.plan.skills),
             network=agent.settings.network,
             version=parts.version,
+            max_requests=parts.config.max_requests,
         )
         place = AgentPlace(
             tree=host.tree, home=home, session_id=tree.session_id if tree is not None and tree.session_id else None

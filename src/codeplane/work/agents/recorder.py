@@ -37,6 +37,7 @@ _MAX_PROBLEMS = 20
 _ENDED = {"completed": "ok", "failed": "FAILED"}
 # So much of one message is kept; the rest is counted.
 _MAX_TEXT = 1_000_000
+_MAX_MICROS = 10**15
 
 
 @dataclass(slots=True)
@@ -147,7 +148,7 @@ class AgentRecorder:
         if self._usage is None or self._usage.cost_usd is None:
             return 0
         before = (self._first_cost or 0.0) if self.is_resumed else 0.0
-        return max(0, round((self._usage.cost_usd - before) * 1_000_000))
+        return min(max(0, round((self._usage.cost_usd - before) * 1_000_000)), _MAX_MICROS)
 
     def _take_text(self, update: AgentText) -> None:
         if update.is_thought:
