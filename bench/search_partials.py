@@ -45,7 +45,8 @@ class Dialect:
         asked: dict[str, object] = {"session_id": self._session, "query": query, "k": _MOST}
         for message in self._messages(_ACP[mode], asked):
             update = message.get("params", {}).get("update", {})
-            if not first and "output" in update:
+            ended = update.get("tool_call_update")
+            if not first and isinstance(ended, dict) and "output" in ended:
                 first = time.perf_counter() - begun
         return first, time.perf_counter() - begun
 

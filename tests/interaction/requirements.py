@@ -2043,6 +2043,11 @@ REQUIREMENTS = (
         source="issue 22, ACP v1",
         promise="unsaved text of linked files is read from an editor that offers it, shown as such, and of no others",
     ),
+    Requirement(
+        id="ACP-19",
+        source="issue 22",
+        promise="an ACP client gives its sessions to an outside agent by name, and sees its plan, tools and problems",
+    ),
 )
 
 _IDS = frozenset(row.id for row in REQUIREMENTS)

@@ -48,7 +48,7 @@ class AcpClient:
     @property
     def updates(self) -> list[dict[str, Any]]:
         """What the session updates say."""
-        return [notice["update"] for notice in self.notices]
+        return [_flat(notice["update"]) for notice in self.notices]
 
     def kinds(self) -> list[str]:
         """The kinds of updates, in order."""
@@ -143,6 +143,14 @@ class AcpClient:
         assert self.on_request is not None
         result = await self.on_request(message["method"], message["params"])
         await self.send({"id": message["id"], "result": result})
+
+
+def _flat(update: dict[str, Any]) -> dict[str, Any]:
+    """An update of the dialect 0.2.1 without the layer around its body; any other as it is."""
+    if "session_update" not in update:
+        return update
+    kind = update["session_update"]
+    return {"session_update": kind, **update["content" if kind.endswith("_chunk") else kind]}
 
 
 def prompt_params(session: str, text: str, **meta: Any) -> dict[str, Any]:

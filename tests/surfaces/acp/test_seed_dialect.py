@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import xxhash
@@ -15,6 +15,12 @@ from tests.interaction.requirements import requirement
 from tests.surfaces.acp.client import AcpClient, AcpError, acp_client
 from tests.surfaces.acp.conftest import FILES
 from tests.surfaces.acp.test_permissions import asking_server
+from tests.surfaces.acp.wire_types import (
+    InitializeResponse,
+    Kind,
+    OrchestrateExploreStartResponse,
+    SessionNotificationWire,
+)
 
 pytestmark = requirement("ACP-12")
 
@@ -223,7 +229,45 @@ class TestACPShapeParityTests:
             count = len(client.updates)
             await client.call("session/load", {"session_id": session})
             assert "agent_message_chunk" in [update["session_update"] for update in client.updates[count:]]
-            assert {key for message in client.heard for key in _keys(message) if key != key.lower()} == set()
+            named = {key for message in client.heard for key in _keys(message) if key != key.lower()}
+            assert named == {"sessionUpdate"}
+
+    async def test_what_is_sent_survives_the_types_of_the_specification(self, plain_server: Server) -> None:
+        async with acp_client(plain_server) as client:
+            await client.send(INITIALIZE)
+            assert InitializeResponse.again(await client.answer("...")) == await client.answer("...")
+            session = str((await client.call("session/new"))["session_id"])
+            prompt = {"session_id": session, "prompt": [{"type": "text", "text": "greet"}]}
+            await client.call("session/prompt", prompt)
+            await client.call("search.hybrid", {"session_id": session, "query": "greet"})
+            with pytest.raises(AcpError):
+                await client.call(
+                    "content.get_span", {"session_id": session, "path": "none.py", "start_line": 1, "end_line": 2}
+                )
+            await client.call("session/load", {"session_id": session})
+            await client.call("index.subscribe", {"session_id": session})
+            started = await client.call("orchestrate.explore.start", {"root": str(plain_server.repo), "goals": None})
+            assert OrchestrateExploreStartResponse.model_validate(started).status == "started"
+            ended = {"completed", "error"}
+            await client.until(
+                lambda: any(
+                    one["call_id"] == started["call_id"] and one["status"] in ended
+                    for one in shown(client, "tool_call_update")
+                )
+            )
+            sent = [message["params"] for message in client.heard if message.get("method") == "session/update"]
+            for notice in sent:
+                assert SessionNotificationWire.again(notice) == {
+                    **notice,
+                    "update": {name: value for name, value in notice["update"].items() if name != "session_update"},
+                }
+            assert {notice["update"]["sessionUpdate"] for notice in sent} == set(get_args(Kind)) - {
+                "available_commands_update",
+                "current_mode_update",
+                "agent_thought_chunk",
+            }
+            explored = {notice["session_id"] for notice in sent} - {session}
+            assert explored == {started["session_id"]}
 
 
 def _keys(value: object) -> list[str]:

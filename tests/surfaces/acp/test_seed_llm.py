@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import Server, make_repo, start, until
+from tests.harness import PATIENCE_SEC, Server, make_repo, start, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.acp.client import AcpClient, AcpError, acp_client
 from tests.surfaces.acp.conftest import FILES
@@ -116,6 +116,39 @@ async def test_one_question_at_a_time_in_a_session(tmp_path: Path) -> None:
         assert cancelled.value.data["code"] == "ERR_OP_CANCELED"
         assert shown(client, "tool_call_update")[-1]["error"].startswith("ERR_OP_CANCELED")
         assert (await client.call("llm.call", question(session)))["payload"]["text"] == "Whole."
+
+
+async def test_one_question_at_a_time_also_over_several_connections(tmp_path: Path) -> None:
+    waiting = hang(chunks(openai_chunk({"content": "Half "})))
+    with scripted_provider(waiting, answer(openai_text("Whole."))) as provider:
+        settings = [providers(openai("local", provider.url)), *QUICK]
+        server = start(make_repo(tmp_path / "repo", FILES), overrides=settings)
+        try:
+            async with acp_client(server) as one, acp_client(server) as two:
+                session = await opened(one)
+                await opened(two)
+                await two.call("session/load", {"session_id": session})
+                await one.start("llm.call", question(session))
+                await asyncio.to_thread(until, lambda: bool(provider.requests))
+                with pytest.raises(AcpError) as refused:
+                    await two.call("llm.call", question(session))
+                assert refused.value.data["code"] == "ERR_RATE_LIMIT"
+                # A client that vanishes keeps the session from nobody.
+                await one.drop()
+
+                async def asked() -> Any:
+                    try:
+                        return (await two.call("llm.call", question(session)))["payload"]["text"]
+                    except AcpError as error:
+                        assert error.data["code"] == "ERR_RATE_LIMIT"
+                        return None
+
+                async with asyncio.timeout(PATIENCE_SEC):
+                    while (text := await asked()) is None:
+                        await asyncio.sleep(0)
+                assert text == "Whole."
+        finally:
+            server.stop()
 
 
 @pytest.mark.parametrize(

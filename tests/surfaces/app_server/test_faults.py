@@ -1,6 +1,7 @@
 """Bad input, lost clients and a killed server: each gets a typed answer, and nothing that began is hidden."""
 
 import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from codeplane.kernel.json import JsonObject
-from tests.harness import until
+from tests.harness import CPL, until
 from tests.interaction.requirements import requirement
 from tests.surfaces.app_server.assistant import Assistant, assistant, call
 from tests.surfaces.app_server.wire import WireClient, wire
@@ -218,3 +219,42 @@ def test_a_server_killed_while_a_command_runs_shows_it_and_goes_on(tmp_path: Pat
             assert isinstance(whole, dict) and (whole["id"], whole["status"]) == (turn, "completed")
             (command,) = [item for item in whole["items"] if item["type"] == "commandExecution"]
             assert command["status"] == "failed" and "OUTCOME_UNKNOWN" in str(command["aggregatedOutput"])
+
+
+def test_a_killed_shim_leaves_its_turn_and_its_question_to_other_clients(served: Assistant) -> None:
+    words = [CPL, "app-server", "--listen", "stdio://"]
+    with subprocess.Popen(words, cwd=served.repo, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as shim:
+        assert shim.stdin is not None and shim.stdout is not None
+
+        def ask(number: int, method: str, params: JsonObject) -> JsonObject:
+            assert shim.stdin is not None and shim.stdout is not None
+            shim.stdin.write(json.dumps({"id": number, "method": method, "params": params}) + "\n")
+            shim.stdin.flush()
+            while (message := json.loads(shim.stdout.readline())).get("id") != number or "method" in message:
+                pass
+            found: JsonObject = message["result"]
+            return found
+
+        ask(1, "initialize", {"clientInfo": {"name": "killed", "version": "1"}})
+        thread = ask(2, "thread/start", {})["thread"]
+        assert isinstance(thread, dict)
+        said: JsonObject = {"type": "text", "text": call("run_bash", command="echo late")}
+        turn = ask(3, "turn/start", {"threadId": thread["id"], "input": [said]})["turn"]
+        assert isinstance(turn, dict)
+        served.pending()
+        shim.kill()
+    with wire(served.server, begin=False) as client:
+        client.initialize("killed")
+        resumed = client.result("thread/resume", {"threadId": thread["id"]})["thread"]
+        assert isinstance(resumed, dict) and resumed["status"] == {
+            "type": "active",
+            "activeFlags": ["waitingOnApproval"],
+        }
+        served.decide(approve=True)
+        client.until("turn/completed")
+        read = client.result("thread/read", {"threadId": thread["id"], "includeTurns": True})["thread"]
+        assert isinstance(read, dict) and isinstance(read["turns"], list)
+        (whole,) = read["turns"]
+        assert isinstance(whole, dict) and (whole["id"], whole["status"]) == (turn["id"], "completed")
+        (command,) = [item for item in whole["items"] if item["type"] == "commandExecution"]
+        assert (command["status"], command["aggregatedOutput"]) == ("completed", "late\n")

@@ -17,6 +17,7 @@ from codeplane.surfaces.acp.methods_v2 import MethodsV2
 from codeplane.surfaces.acp.options import SessionOptions
 from codeplane.surfaces.acp.requests import Initialize, parse
 from codeplane.surfaces.acp.seed_dialect import SeedDialect
+from codeplane.surfaces.acp.seed_llm import ModelQuestions
 from codeplane.surfaces.json_rpc.message import Notification, Request, RpcError
 from codeplane.surfaces.json_rpc.peer import Answer, Peer
 from codeplane.surfaces.json_rpc.socket import Connection
@@ -55,11 +56,13 @@ class AcpConnection:
         on_disconnect: Callable[[str], None],
         offers: ServerOffers,
         reads_editor: bool,
+        questions: ModelQuestions,
     ) -> None:
         self._peer = peer
         self._root = root
         self._mode = mode
         self._reads_editor = reads_editor
+        self._questions = questions
         self._context_tokens = context_tokens
         self._on_disconnect = on_disconnect
         self._door = AcpDoor(conveyor, connection, offers)
@@ -94,7 +97,7 @@ class AcpConnection:
     async def _initialize(self, params: JsonObject) -> JsonValue | Answer:
         options = SessionOptions(self._door, mode=self._mode)
         if "protocol_version" in params:
-            seed = SeedDialect(self._door, self._peer, root=self._root, options=options)
+            seed = SeedDialect(self._door, self._peer, root=self._root, options=options, questions=self._questions)
             try:
                 seed.agree(params)
             except CodePlaneError as error:

@@ -26,7 +26,12 @@ class AcpDoor:
         self._connection = connection
         self.client: str | None = None
         self.connection_id = f"{SURFACE}:{connection.connection_id}"
-        self.toolset = connection.query.get("toolset") or "core"
+        # What runs the threads that this client opens.
+        agent = connection.query.get("agent")
+        self.new_thread: JsonObject = {
+            "toolset": connection.query.get("toolset") or "core",
+            **({"agent": agent} if agent else {}),
+        }
 
     def set_client(self, name: str) -> None:
         """Note the name that the client gives itself."""

@@ -44,7 +44,7 @@ class MethodsV1:
         self._peer = peer
         self._door = door
         outlet = V1Outlet(peer, context_tokens=context_tokens)
-        self._sessions = Sessions(door, outlet, root=root, options=options, toolset=door.toolset, files=files)
+        self._sessions = Sessions(door, outlet, root=root, options=options, files=files)
 
     def initialized(self, info: JsonObject) -> JsonObject:
         """Return the answer to the handshake."""

@@ -31,7 +31,7 @@ class MethodsV2:
     def __init__(self, door: AcpDoor, peer: Peer, *, root: Path, options: SessionOptions, context_tokens: int) -> None:
         self._peer = peer
         outlet = V2Outlet(peer, context_tokens=context_tokens)
-        self._sessions = Sessions(door, outlet, root=root, options=options, toolset=door.toolset)
+        self._sessions = Sessions(door, outlet, root=root, options=options)
 
     def initialized(self, info: JsonObject) -> JsonObject:
         """Return the answer to the handshake."""

@@ -19,7 +19,7 @@ from codeplane.surfaces.acp.seed_explore import SeedExplorations
 from codeplane.surfaces.acp.seed_index import FEATURE as SUBSCRIBE
 from codeplane.surfaces.acp.seed_index import SeedIndexSubscriptions
 from codeplane.surfaces.acp.seed_llm import FEATURE as LLM_CALL
-from codeplane.surfaces.acp.seed_llm import LlmCall, check, model_features, shown_arguments
+from codeplane.surfaces.acp.seed_llm import LlmCall, ModelQuestions, check, model_features, shown_arguments
 from codeplane.surfaces.acp.seed_outlet import SeedOutlet, failure, inline
 from codeplane.surfaces.acp.seed_requests import (
     SeedInitialize,
@@ -54,17 +54,21 @@ _MAX_IDS = 100_000
 class SeedDialect:
     """Answers a client of the dialect."""
 
-    def __init__(self, door: AcpDoor, peer: Peer, *, root: Path, options: SessionOptions) -> None:
+    def __init__(
+        self, door: AcpDoor, peer: Peer, *, root: Path, options: SessionOptions, questions: ModelQuestions
+    ) -> None:
+        """`questions` are those of all connections."""
         self._door = door
         self._peer = peer
         self._root = root
         self._outlet = SeedOutlet(peer)
-        self._sessions = Sessions(door, self._outlet, root=root, options=options, toolset=door.toolset)
-        self._explorations = SeedExplorations(door, self._outlet, self._sessions.get)
+        self._sessions = Sessions(door, self._outlet, root=root, options=options)
+        self._explorations = SeedExplorations(door, self._outlet, self._sessions.get, self._open_session)
         self._index = SeedIndexSubscriptions(door, self._outlet, repository=root.name)
         self._roots = SeedRoots(door, self._outlet)
         self._ids: set[str] = set()
-        # Sessions in which a model is being asked, with what ends the question.
+        self._questions = questions
+        # What ends the questions of this connection, by their sessions.
         self._asking: dict[str, asyncio.Event] = {}
 
     def agree(self, params: JsonObject) -> None:
@@ -135,19 +139,28 @@ class SeedDialect:
 
     async def _new(self, params: JsonObject) -> Answer:
         asked = parse_seed(SeedNewSession, params)
-        thread = await self._sessions.create(NewSession(cwd=asked.cwd or str(self._root)))
-        session = self._sessions.get(str(thread["thread_id"]))
+        session_id = await self._create(asked.cwd)
 
         async def follow() -> None:
-            session.follow()
+            self._sessions.get(session_id).follow()
 
-        return Answer(result={"session_id": session.thread_id}, after=follow)
+        return Answer(result={"session_id": session_id}, after=follow)
+
+    async def _create(self, cwd: str | None) -> str:
+        thread = await self._sessions.create(NewSession(cwd=cwd or str(self._root)))
+        return str(thread["thread_id"])
+
+    async def _open_session(self) -> str:
+        """Open a session for a request that names none."""
+        session_id = await self._create(None)
+        self._sessions.get(session_id).follow()
+        return session_id
 
     async def _load(self, params: JsonObject) -> Answer:
         asked = parse_seed(SeedOpenSession, params)
         request = OpenSession(sessionId=asked.session_id, cwd=asked.cwd or str(self._root))
         session, _ = await self._sessions.reopen(request, from_start=True)
-        await session.replay()
+        await self._sessions.replay(session)
 
         async def follow() -> None:
             session.follow()
@@ -193,13 +206,12 @@ class SeedDialect:
     @contextmanager
     def _alone(self, session_id: str) -> Iterator[None]:
         """Let one request of a session reach a model at a time."""
-        if session_id in self._asking:
-            raise RateLimited("a model is being asked in this session", hint="wait for the answer, or session/cancel")
-        self._asking[session_id] = asyncio.Event()
-        try:
-            yield
-        finally:
-            self._asking.pop(session_id, None)
+        with self._questions.alone(session_id):
+            self._asking[session_id] = asyncio.Event()
+            try:
+                yield
+            finally:
+                self._asking.pop(session_id, None)
 
     async def _search(self, name: str, params: JsonObject) -> JsonValue:
         asked = parse_seed(SeedSearch, params)

@@ -29,11 +29,18 @@ _NAME = "orchestrate.explore.start"
 class SeedExplorations:
     """What a client does with explorations; those that it leaves behind go on without it."""
 
-    def __init__(self, door: AcpDoor, outlet: SeedOutlet, check_session: Callable[[str], object]) -> None:
-        """`check_session` raises for a session that is not open."""
+    def __init__(
+        self,
+        door: AcpDoor,
+        outlet: SeedOutlet,
+        check_session: Callable[[str], object],
+        open_session: Callable[[], Awaitable[str]],
+    ) -> None:
+        """`check_session` raises for a session that is not open; `open_session` opens one."""
         self._door = door
         self._outlet = outlet
         self._check_session = check_session
+        self._open_session = open_session
         # The newest exploration of each session, and those that are followed.
         self._newest: dict[str, str] = {}
         self._following: dict[asyncio.Task[None], tuple[str, str]] = {}
@@ -66,23 +73,27 @@ class SeedExplorations:
 
     async def _start(self, params: JsonObject) -> Answer:
         asked: SeedStart = parse_seed(SeedStart, params)
-        self._check_room(asked.session_id)
+        if asked.session_id is not None:
+            self._check_session(asked.session_id)
+        self._check_room()
+        session_id = asked.session_id or await self._open_session()
         wanted = asked.model_dump(mode="json", exclude={"session_id"})
         shown = asked.model_dump(mode="json", exclude={"session_id"}, exclude_unset=True)
-        call_id = await self._show_call(asked.session_id, shown)
+        call_id = await self._show_call(session_id, shown)
         try:
             started = await self._door.call(_NAME, wanted)
         except CodePlaneError as error:
-            await self._outlet.show(asked.session_id, failure(call_id, error))
+            await self._outlet.show(session_id, failure(call_id, error))
             raise
         explore_id = str(started["sessionId"])
-        self._newest[asked.session_id] = explore_id
-        return self._followed(asked.session_id, call_id, explore_id, 0, _renamed(started))
+        self._newest[session_id] = explore_id
+        result: JsonObject = {"session_id": session_id, "status": "started", **_renamed(started)}
+        return self._followed(session_id, call_id, explore_id, 0, result)
 
     async def _watch(self, params: JsonObject) -> Answer:
         asked: SeedExploreWatch = parse_seed(SeedExploreWatch, params)
         explore_id = self._named(asked)
-        self._check_room(asked.session_id)
+        self._check_room()
         found = _renamed(await self._door.call("orchestrate.explore.status", {"explore_id": explore_id}))
         call_id = await self._show_call(asked.session_id, {"explore_id": found["explore_id"], "after": asked.after})
         self._newest[asked.session_id] = str(found["explore_id"])
@@ -113,8 +124,7 @@ class SeedExplorations:
             raise InvalidArgument("the session has no exploration yet", hint="name one as `explore_id`")
         return explore_id
 
-    def _check_room(self, session_id: str) -> None:
-        self._check_session(session_id)
+    def _check_room(self) -> None:
         if len(self._following) >= MAX_FOLLOWED:
             raise RateLimited(
                 f"{MAX_FOLLOWED} explorations are followed on this connection", hint="wait for one, or abort it"

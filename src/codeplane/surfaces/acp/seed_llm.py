@@ -1,7 +1,8 @@
 """Questions to a model in the dialect 0.2.1, under the policy of the client and of the server."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 from pydantic_core import from_json
 
@@ -11,6 +12,7 @@ from codeplane.kernel.errors import (
     InvalidArgument,
     ProviderDenied,
     ProviderUnavailable,
+    RateLimited,
 )
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.kernel.redaction import prompt_hash
@@ -43,6 +45,24 @@ _TYPES: dict[str, JsonObject] = {
         "required": ["repo_name", "languages", "entrypoints", "top_files", "followups"],
     },
 }
+
+
+class ModelQuestions:
+    """The sessions in which a model is being asked, over whichever connection."""
+
+    def __init__(self) -> None:
+        self._open: set[str] = set()
+
+    @contextmanager
+    def alone(self, session_id: str) -> Iterator[None]:
+        """Let one request of a session reach a model at a time; RateLimited for a second one."""
+        if session_id in self._open:
+            raise RateLimited("a model is being asked in this session", hint="wait for the answer, or session/cancel")
+        self._open.add(session_id)
+        try:
+            yield
+        finally:
+            self._open.discard(session_id)
 
 
 async def model_features(door: AcpDoor) -> list[JsonValue]:

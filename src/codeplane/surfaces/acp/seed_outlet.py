@@ -52,12 +52,24 @@ class SeedOutlet:
         """Send an update that is written already; what it says of itself in `_meta` stays."""
         own = update.get("_meta")
         both: JsonObject = {**(own if isinstance(own, dict) else {}), **meta}
-        shown: JsonObject = {**update, **({"_meta": both} if both else {})}
+        shown = _wire({**update, **({"_meta": both} if both else {})})
         await self._peer.notify("session/update", {"session_id": session_id, "update": shown})
 
     async def ask(self, session_id: str, tool_call_id: str, action_id: str, question: str) -> JsonValue:
         """Ask nobody: the dialect has no permission requests."""
         raise RpcError(METHOD_NOT_FOUND, "session/request_permission is not part of 0.2.1")
+
+
+def _wire(update: JsonObject) -> JsonObject:
+    """Return an update as the types decode it that the specification names (`SessionNotificationWire`).
+
+    Their discriminator alone is spelled `sessionUpdate`; the body is below the name of its kind, of chunks below
+    `content`.
+    """
+    kind = str(update["session_update"])
+    body: JsonObject = {name: value for name, value in update.items() if name != "session_update"}
+    place = "content" if kind in _CHUNKS.values() else kind
+    return {"sessionUpdate": kind, "session_update": kind, place: body}
 
 
 def _render(update: Update) -> JsonObject | None:

@@ -1,14 +1,15 @@
 """The parameters of the dialect 0.2.1, in snake_case."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.kernel.json import JsonObject
 from codeplane.surfaces.acp.requests import Block, ClientInfo, Folder, SessionId
 
 MAX_RESULTS = 200
+_NULL = BeforeValidator(lambda value: "" if value is None else value)
 _ENVELOPE = ("namespace", "name", "payload")
 
 
@@ -118,17 +119,22 @@ class SeedPolicy(SeedParams):
     allow_external_llms: bool = Field(
         False, validation_alias=AliasChoices("allow_external_llms", "allowExternalLLMs", "allow_external_LLMs")
     )
-    network: bool = False
+    network: bool = Field(False, validation_alias=AliasChoices("network", "allow_network"))
 
 
-class SeedStart(SeedSession):
-    """What to explore, and to what end."""
+class SeedStart(SeedParams):
+    """What to explore, and to what end, in a session or in a new one; null is as if it were left out."""
 
-    root: str = Field("", max_length=4096)
-    remote_url: str = Field("", max_length=2048)
-    branch: str = Field("", max_length=250)
+    session_id: SessionId | None = None
+    root: Annotated[str, _NULL] = Field("", max_length=4096)
+    remote_url: Annotated[str, _NULL] = Field(
+        "", validation_alias=AliasChoices("remote_url", "remoteURL"), max_length=2048
+    )
+    branch: Annotated[str, _NULL] = Field("", max_length=250)
     policy: SeedPolicy = SeedPolicy()
-    goals: tuple[str, ...] = Field((), max_length=20)
+    goals: Annotated[tuple[str, ...], BeforeValidator(lambda goals: () if goals is None else goals)] = Field(
+        (), max_length=20
+    )
 
 
 class SeedExplore(SeedSession):

@@ -45,7 +45,7 @@ class AcpSession:
         self.thread_id = thread_id
         self._door = door
         self._outlet = outlet
-        self._translation = Translation(root, self._show_mutation)
+        self._translation = Translation(thread_id, root, self._show_mutation)
         self._permissions = PermissionRequests(door, self._ask)
         # The last update that was sent, and the last event that the translation has seen.
         self._sent = Cursor(sequence=0)

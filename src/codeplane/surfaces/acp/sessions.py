@@ -32,12 +32,10 @@ class Sessions:
         *,
         root: Path,
         options: SessionOptions,
-        toolset: str,
         files: EditorFiles | None = None,
     ) -> None:
-        """`toolset` names the tools that the turns of new sessions may use; `files` reads what an editor has open."""
+        """`files` reads what an editor has open."""
         self._files = files
-        self._toolset = toolset
         self._door = door
         self._outlet = outlet
         self._root = root
@@ -57,7 +55,7 @@ class Sessions:
         """Open a new thread; return it."""
         self._check_folder(request.cwd)
         self._check_room()
-        thread = await self._door.call("thread.create", {"toolset": self._toolset})
+        thread = await self._door.call("thread.create", self._door.new_thread)
         thread_id = str(thread["thread_id"])
         self._open[thread_id] = self._session(thread_id)
         await self._servers.offer(thread_id, request.mcp_servers)

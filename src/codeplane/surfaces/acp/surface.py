@@ -10,6 +10,7 @@ from structlog.typing import FilteringBoundLogger
 from codeplane.kernel.client_servers import ServerOffers
 from codeplane.kernel.conveyor import Conveyor
 from codeplane.surfaces.acp.connection import AcpConnection
+from codeplane.surfaces.acp.seed_llm import ModelQuestions
 from codeplane.surfaces.json_rpc.peer import Peer
 from codeplane.surfaces.json_rpc.socket import Connection, JsonRpcSocket
 
@@ -37,6 +38,7 @@ class AcpSurface:
         self._on_disconnect = on_disconnect
         self._offers = offers
         self._reads_editor = reads_editor
+        self._questions = ModelQuestions()
         self._conveyor = conveyor
         self._root = root
         self._socket = JsonRpcSocket("/acp", self._open, stopping=stopping, logger=logger)
@@ -56,4 +58,5 @@ class AcpSurface:
             on_disconnect=self._on_disconnect,
             offers=self._offers,
             reads_editor=self._reads_editor,
+            questions=self._questions,
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codeplane.kernel.errors import ERRORS, CodePlaneError, Internal
 from codeplane.kernel.json import JsonObject
+from codeplane.kernel.plural import plural
 from codeplane.surfaces.acp.tool_calls import diffs_of, kind_of, paths_of, title_of
 from codeplane.surfaces.acp.updates import (
     Decided,
@@ -32,6 +33,7 @@ _CANCELLED = frozenset({"CANCELLED", "INTERRUPTED"})
 _BUDGET = "TURN_BUDGET_EXCEEDED"
 # What the system says in a thread, such as the end of a job, is an aside.
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+_PLANNED: dict[str, ToolStatus] = {"in_progress": "in_progress", "completed": "completed"}
 _BY_NAME = {error.name: error for error in ERRORS}
 
 # Gives what `mutation.show` knows of a mutation; None when it is no longer stored.
@@ -57,12 +59,16 @@ class _TurnState:
     # Commands by their execution: the tool call, and what was printed.
     commands: dict[str, tuple[str, str]] = field(default_factory=dict)
     actions: dict[str, str] = field(default_factory=dict)
+    # Whether an outside agent has a plan of its own, and what else it was said to do.
+    has_plan: bool = False
+    notes: int = 0
 
 
 class Translation:
     """The updates of one thread."""
 
-    def __init__(self, root: Path, show_mutation: ShowMutation) -> None:
+    def __init__(self, thread_id: str, root: Path, show_mutation: ShowMutation) -> None:
+        self._thread_id = thread_id
         self._root = root
         self._show_mutation = show_mutation
         self._turn_id = ""
@@ -225,6 +231,35 @@ class Translation:
             text = f"asking again: {payload.get('problem')}"
         return [Text(role="thought", text=text, message_id=f"{turn_id}/{self._turn.answers}/aside")]
 
+    def _agent_plan(self, turn_id: str, payload: JsonObject) -> Sequence[Update]:
+        """Show the plan of an outside agent in place of one of its steps."""
+        entries = payload.get("entries")
+        shown: list[tuple[str, ToolStatus]] = [
+            (str(entry.get("content") or ""), _PLANNED.get(str(entry.get("status")), "pending"))
+            for entry in (entries if isinstance(entries, list) else ())
+            if isinstance(entry, dict)
+        ]
+        self._turn.has_plan = True
+        return [Plan(plan_id=turn_id, entries=tuple(shown))]
+
+    def _agent_usage(self, turn_id: str, payload: JsonObject) -> Sequence[Update]:
+        used, size = _number(payload, "used"), _number(payload, "size")
+        return [Usage(tokens=used, size=size or None)] if used else []
+
+    def _agent_note(self, turn_id: str, payload: JsonObject) -> Sequence[Update]:
+        """Say what an outside agent did beside its work, and what it left to be looked at."""
+        if payload.get("text"):
+            text = str(payload["text"])
+        elif files := _number(payload, "files"):
+            text = (
+                f"changed {plural(files, 'file')} in a work tree of its own, not in the checkout: "
+                f"cpl call thread.diff thread_id={self._thread_id}, then thread.apply"
+            )
+        else:
+            return ()
+        self._turn.notes += 1
+        return [Text(role="thought", text=f"{text}\n", message_id=f"{turn_id}/note-{self._turn.notes}")]
+
     def _renamed(self, turn_id: str, payload: JsonObject) -> Sequence[Update]:
         return [Title(title=str(payload["title"]))]
 
@@ -243,7 +278,7 @@ class Translation:
 
     def _plan(self, turn_id: str) -> Sequence[Update]:
         """Show the steps of a turn as a plan, where there are several."""
-        if len(self._turn.steps) < 2:
+        if len(self._turn.steps) < 2 or self._turn.has_plan:
             return ()
         return [Plan(plan_id=turn_id, entries=tuple(self._turn.steps.values()))]
 
@@ -283,6 +318,10 @@ _TRANSLATIONS: Mapping[str, _Translate] = {
     "turn.paused": Translation._paused,
     "turn.completed": Translation._completed,
     "turn.failed": Translation._failed,
+    "agent.plan": Translation._agent_plan,
+    "agent.usage": Translation._agent_usage,
+    "agent.problem": Translation._agent_note,
+    "agent.changed": Translation._agent_note,
     "thread.renamed": Translation._renamed,
     "thread.configured": Translation._configured,
 }

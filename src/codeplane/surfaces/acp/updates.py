@@ -71,6 +71,8 @@ class Usage:
     """How many tokens of what a model can be shown are used."""
 
     tokens: int
+    # How many there can be; None where the settings say it.
+    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,11 @@ class V1Outlet:
                 ]
                 return {"sessionUpdate": "plan", "entries": entries}
             case Usage():
-                return {"sessionUpdate": "usage_update", "used": update.tokens, "size": self._context_tokens}
+                return {
+                    "sessionUpdate": "usage_update",
+                    "used": update.tokens,
+                    "size": update.size or self._context_tokens,
+                }
             case Title():
                 return {"sessionUpdate": "session_info_update", "title": update.title}
             case Settings(mode=str(mode)):

@@ -77,7 +77,13 @@ class V2Outlet:
                     }
                 ]
             case Usage():
-                return [{"sessionUpdate": "usage_update", "used": update.tokens, "size": self._context_tokens}]
+                return [
+                    {
+                        "sessionUpdate": "usage_update",
+                        "used": update.tokens,
+                        "size": update.size or self._context_tokens,
+                    }
+                ]
             case Title():
                 return [{"sessionUpdate": "session_info_update", "title": update.title}]
             case Running() | Paused() | Ended():

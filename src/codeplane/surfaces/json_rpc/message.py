@@ -1,6 +1,7 @@
 """JSON-RPC messages, and the errors of the protocol itself."""
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -68,7 +69,7 @@ Message: TypeAlias = Request | Notification | Response
 def parse_message(text: str, *, needs_version: bool = True) -> Message:
     """Parse a message; RpcError when it is none. Not every protocol has its messages say the version of JSON-RPC."""
     try:
-        fields = json.loads(text)
+        fields = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise RpcError(PARSE_ERROR, f"a message has to be JSON: {str(error)[:_MAX_SHOWN]}") from None
     if isinstance(fields, list):
@@ -113,6 +114,16 @@ def result_text(request_id: RequestId, result: JsonValue) -> str:
 def error_text(request_id: RequestId | None, error: RpcError) -> str:
     """Return an error as it is sent."""
     return dumps({"jsonrpc": "2.0", "id": request_id, "error": error.to_wire()})
+
+
+def _finite(digits: str) -> float:
+    """A number that can be sent on; 1e999 cannot."""
+    number = float(digits)
+    return number if math.isfinite(number) else _refuse(digits)
+
+
+def _refuse(digits: str) -> float:
+    raise ValueError(f"{digits[:50]} is no number of JSON")
 
 
 def _response(fields: JsonObject, request_id: RequestId | None) -> Response:
