@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from codeplane.disk.git_folders import GitFolders
 from codeplane.edit.batch import Change
 from codeplane.edit.file_state import sha256_of, state_in, state_of
 from codeplane.edit.folder_descriptors import MISSING, entry_exists, open_parent, read_bytes, read_link, stat_entry
@@ -40,16 +41,18 @@ class _Version:
 class EditPlan:
     """The work tree with planned edits; blocks, and writes nothing."""
 
-    def __init__(self, root: Path, scope: Scope) -> None:
+    def __init__(self, root: Path, scope: Scope, gits: GitFolders | None = None) -> None:
+        """`gits` are git's folders, where a caller has just looked for them."""
         self._root = root
         self._scope = scope
+        self._gits = gits if gits is not None else scope.git_folders()
         self._before: dict[str, _Version | None] = {}
         self._now: dict[str, _Version | None] = {}
         self._moved: dict[str, str] = {}
 
     def add(self, edit: Edit) -> None:
         """Plan one edit; when it does not fit, raise and leave the plan as it was."""
-        path = self._scope.locate(edit.path)
+        path = self._scope.locate(edit.path, self._gits)
         present = self._version_at(path)
         _check_hash(edit, path, present)
         action = edit.action or self._infer_action(edit, present)
@@ -59,7 +62,7 @@ class EditPlan:
             return
         version = self._edit(edit, action, path, present)
         if edit.new_path:
-            self._move(edit, path, self._scope.locate(edit.new_path), version)
+            self._move(edit, path, self._scope.locate(edit.new_path, self._gits), version)
         else:
             self._now[path] = version
 
@@ -160,7 +163,7 @@ class EditPlan:
 
     def _link(self, edit: Edit, path: str) -> _Version:
         target = edit.link_to or ""
-        self._scope.admit_link(self._scope.locate(edit.new_path) if edit.new_path else path, target)
+        self._scope.admit_link(self._scope.locate(edit.new_path, self._gits) if edit.new_path else path, target)
         content = os.fsencode(target)
         return _Version(content=content, sha256=sha256_of(content), mode=None, link=True)
 
@@ -275,7 +278,7 @@ def _differ(before: _Version, now: _Version) -> bool:
 
 def _suggest_names(root: Path, path: str) -> str:
     try:
-        with open_parent(root, path) as (folder, _):
+        with open_parent(root, path, lists=True) as (folder, _):
             names = os.listdir(folder)  # noqa: PTH208
     except OSError:
         return ""

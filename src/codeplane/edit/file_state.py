@@ -86,7 +86,7 @@ def has_exact_case(root: Path, path: str) -> bool:
     """Whether the disk, which may ignore case, spells every part of a path exactly so."""
     folder = ""
     for part in path.split("/"):
-        with open_folder(root, folder) as descriptor:
+        with open_folder(root, folder, lists=True) as descriptor:
             if part not in os.listdir(descriptor):  # noqa: PTH208
                 return False
         folder = f"{folder}/{part}" if folder else part

@@ -15,7 +15,7 @@ T = TypeVar("T")
 MAX_OPEN = 64
 _PAUSE_SEC = 0.001
 _MIN_CHUNK = 4096
-# Passing through a folder needs fewer rights than listing or syncing it.
+# Passing through a folder needs fewer rights than listing or syncing it, and those who watch it are not told.
 _THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _INTO = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -41,9 +41,12 @@ class LinkRetries:
 
 
 @contextmanager
-def open_folder(root: Path | str, folder: str, *, make: bool = False) -> Iterator[int]:
-    """Open a folder below the root ("" is the root), with `make` creating it; OSError with ELOOP at a link."""
-    descriptor = _walk_to(root, folder, make=make)
+def open_folder(root: Path | str, folder: str, *, make: bool = False, lists: bool = False) -> Iterator[int]:
+    """Open a folder below the root ("" is the root), with `make` creating it; OSError with ELOOP at a link.
+
+    Its names can be listed only if it was opened with `lists`.
+    """
+    descriptor = _walk_to(root, folder, into=_INTO if lists else _THROUGH, make=make)
     try:
         yield descriptor
     finally:
@@ -51,11 +54,11 @@ def open_folder(root: Path | str, folder: str, *, make: bool = False) -> Iterato
 
 
 @contextmanager
-def open_parent(root: Path | str, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-    """Open the folder of a path and yield it with the name; errors name the whole path."""
+def open_parent(root: Path | str, path: str, *, make: bool = False, lists: bool = False) -> Iterator[tuple[int, str]]:
+    """Open the folder of a path as `open_folder` does and yield it with the name; errors name the whole path."""
     folder, _, name = path.rpartition("/")
     try:
-        with open_folder(root, folder, make=make) as descriptor:
+        with open_folder(root, folder, make=make, lists=lists) as descriptor:
             yield descriptor, name
     except OSError as error:
         name_whole_path(error, path, name)
@@ -65,8 +68,10 @@ def open_parent(root: Path | str, path: str, *, make: bool = False) -> Iterator[
 class FolderDescriptors:
     """Open folders below a root, each kept open for reuse, since finding one is the most expensive step."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, syncs: bool) -> None:
+        """`syncs` says whether the folders can be listed and synced, or only passed through."""
         self._root = root
+        self._into = _INTO if syncs else _THROUGH
         self._held: dict[str, int] = {}
 
     def __enter__(self) -> "FolderDescriptors":
@@ -84,14 +89,14 @@ class FolderDescriptors:
         if descriptor is None:
             if len(self._held) >= MAX_OPEN:
                 os.close(self._held.pop(next(iter(self._held))))
-            descriptor = _walk_to(self._root, folder, make=make)
+            descriptor = _walk_to(self._root, folder, into=self._into, make=make)
         # The least recently used comes first.
         self._held[folder] = descriptor
         return descriptor
 
     @contextmanager
     def open_parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-        """Yield the folder of a path and the name, as the function `open_parent` does."""
+        """Yield the folder of a path and the name; errors name the whole path."""
         folder, _, name = path.rpartition("/")
         try:
             yield self.open(folder, make=make), name
@@ -158,12 +163,13 @@ def name_whole_path(error: OSError, path: str, name: str) -> None:
         error.filename = path
 
 
-def _walk_to(root: Path | str, folder: str, *, make: bool) -> int:
+def _walk_to(root: Path | str, folder: str, *, into: int, make: bool = False) -> int:
+    """Open the root and each folder on the way; the last one with the flags `into`."""
     parts = folder.split("/") if folder else []
-    descriptor = os.open(root, _THROUGH if parts else _INTO)
+    descriptor = os.open(root, _THROUGH if parts else into)
     for number, part in enumerate(parts, start=1):
         try:
-            inner = _enter(descriptor, part, last=number == len(parts), make=make)
+            inner = _enter(descriptor, part, into if number == len(parts) else _THROUGH, make=make)
         except OSError as error:
             error.filename = "/".join(parts[:number])
             raise
@@ -173,14 +179,14 @@ def _walk_to(root: Path | str, folder: str, *, make: bool) -> int:
     return descriptor
 
 
-def _enter(descriptor: int, part: str, *, last: bool, make: bool) -> int:
+def _enter(descriptor: int, part: str, flags: int, *, make: bool) -> int:
     if part in ("", ".", ".."):
         raise OSError(errno.EINVAL, "not the name of a folder", part)
     if make:
         with suppress(FileExistsError):
             os.mkdir(part, dir_fd=descriptor)
     try:
-        return os.open(part, _INTO if last else _THROUGH, dir_fd=descriptor)
+        return os.open(part, flags, dir_fd=descriptor)
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ELOOP) and _is_being_swapped(descriptor, part):
             raise _link_error(part) from error

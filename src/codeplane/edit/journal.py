@@ -130,7 +130,7 @@ class Journal:
             step=self._step,
         ) as staging:
             entries = tuple(staging.add(change, number) for number, change in enumerate(planned.changes))
-            with self._tree() as tree:
+            with self._tree(changes=False) as tree:
                 made = tree.missing_folders(entry.path for entry in entries if entry.after is not None)
             self._step("staged")
             more = {**record.details, JOURNAL: folder.name}
@@ -144,7 +144,7 @@ class Journal:
         """Raise FileChanged unless every file is still as it was staged; return stamps for a last check."""
         stamps: Stamps = {}
         changed = []
-        with self._tree() as tree:
+        with self._tree(changes=False) as tree:
             for entry in batch.entries:
                 try:
                     stamp, state = tree.stamp_and_state(entry, batch)
@@ -197,8 +197,8 @@ class Journal:
             raise disk_error(error, path, after=outcome) from error
         raise error
 
-    def _tree(self) -> WorkTree:
-        return WorkTree(self._root, step=self._step)
+    def _tree(self, *, changes: bool = True) -> WorkTree:
+        return WorkTree(self._root, step=self._step, changes=changes)
 
     def _rename(self, source: Path, target: Path) -> None:
         self._step(f"before {target.name}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pygit2
 
-from codeplane.disk.git_folders import git_folders
+from codeplane.disk.git_folders import GitFolders, git_folders
 from codeplane.disk.links import is_free_of_links
 from codeplane.edit.folder_descriptors import open_parent, stat_entry
 from codeplane.index.files.ignore import IgnoreRules
@@ -34,12 +34,16 @@ class Scope:
         self._secrets = secrets
         self._opened: tuple[float, pygit2.Repository] | None = None
 
-    def locate(self, path: str) -> str:
+    def git_folders(self) -> GitFolders:
+        """Return git's folders as they are now, for a caller that locates several paths."""
+        return git_folders(self._root)
+
+    def locate(self, path: str, gits: GitFolders | None = None) -> str:
         """Return the canonical path of a file that may not exist yet, following links inside the repository.
 
         PathDenied when it leads outside, belongs to git or to CodePlane, or is the root.
         """
-        gits = git_folders(self._root)
+        gits = git_folders(self._root) if gits is None else gits
         name = canonical(path, root=self._root, gits=gits)
         if not name:
             raise PathDenied("the repository's root is not a file", hint="name a file")

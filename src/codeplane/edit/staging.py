@@ -47,7 +47,7 @@ class Staging:
         self._dropped = dropped
         self._syncs = syncs
         self._step = step
-        self._folders = FolderDescriptors(root)
+        self._folders = FolderDescriptors(root, syncs=True)
         self._unsynced: list[int] = []
         self._name = folder.name
         self._into = os.open(folder, _FOLDER)

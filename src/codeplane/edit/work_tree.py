@@ -26,10 +26,11 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 class WorkTree:
     """Access to a work tree for one batch: opens each folder once and syncs what it touched in the end."""
 
-    def __init__(self, root: Path, *, step: Step) -> None:
+    def __init__(self, root: Path, *, step: Step, changes: bool = True) -> None:
+        """`changes` is false for access that only looks at files."""
         self._root = root
         self._step = step
-        self._folders = FolderDescriptors(root)
+        self._folders = FolderDescriptors(root, syncs=changes)
         self._touched: set[str] = set()
 
     def __enter__(self) -> "WorkTree":

@@ -98,7 +98,8 @@ class WriteOperations:
             return Assessment(risk=Risk.READ)
         named = [path for edit in request.edits for path in (edit.path, edit.new_path) if path]
         try:
-            located = dict.fromkeys(map(self._scope.locate, named))
+            gits = self._scope.git_folders()
+            located = dict.fromkeys(self._scope.locate(path, gits) for path in named)
             return Assessment(risk=Risk.WRITE, paths=tuple(located), whole=True)
         except OSError:
             # Something is being swapped right now; each path is checked again before it is written.
@@ -150,13 +151,14 @@ class WriteOperations:
         return sent <= SHORT_BYTES and self._short.is_small(named, most_bytes=SHORT_BYTES, may_be_missing=True)
 
     def _plan(self, admit: Callable[[Iterable[str]], None], edits: Sequence[Edit]) -> list[Change]:
-        plan = EditPlan(self._root, self._scope)
+        gits = self._scope.git_folders()
+        plan = EditPlan(self._root, self._scope, gits)
         failed: list[tuple[int, str, CodePlaneError]] = []
         for number, edit in enumerate(edits):
             try:
                 # Before the file is read, so that errors tell nothing about files that may not be written.
                 paths = [edit.path, *([edit.new_path] if edit.new_path else [])]
-                admit(map(self._scope.locate, paths))
+                admit([self._scope.locate(path, gits) for path in paths])
                 plan.add(edit)
             except CodePlaneError as error:
                 failed.append((number, edit.path, error))
