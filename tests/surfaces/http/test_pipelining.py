@@ -1,6 +1,7 @@
 """Requests sent one behind the other on one connection: answered in order, and few of them held at once."""
 
 import re
+import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -45,6 +46,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def _statuses(answers: bytes) -> list[bytes]:
     return re.findall(rb"HTTP/1\.1 (\d{3})", answers)
+
+
+def test_a_small_answer_comes_in_one_piece(server: Server) -> None:
+    with socket.create_connection((server.host, server.port), timeout=30) as connection:
+        for path in (b"/health", b"/nothing") * 5:
+            connection.sendall(GET % path)
+            head, _, body = connection.recv(65_536).partition(b"\r\n\r\n")
+            length = re.search(rb"content-length: (\d+)", head)
+            assert length is not None and len(body) == int(length[1]) > 0
+
+
+def test_an_answer_without_a_body_is_sent_before_the_next_one(server: Server) -> None:
+    with socket.create_connection((server.host, server.port), timeout=30) as connection:
+        connection.sendall((GET % b"/health").replace(b"GET", b"HEAD") * 3 + b"no request\r\n\r\n")
+        assert _statuses(read_to_end(connection)) == [b"200", b"200", b"200", b"400"]
 
 
 def _peak_kb(server: Server) -> int:

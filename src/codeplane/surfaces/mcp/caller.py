@@ -6,7 +6,7 @@ from mcp.server.context import ServerRequestContext
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.requests import Request
 
-from codeplane.kernel.actor import Caller, Progress
+from codeplane.kernel.actor import Caller, Progress, ProgressSink
 
 # Sent by `cpl mcp --client NAME`, or set by the user in a client's own settings.
 CLIENT_HEADER = "x-codeplane-client"
@@ -46,6 +46,8 @@ def session_caller(
     client: str | None,
     request_id: str | None,
     traceparent: str | None,
+    on_progress: ProgressSink | None = None,
+    reads_structure: bool = False,
 ) -> Caller:
     """Return the caller of a request in an HTTP session, from its headers; `credentials` are all it sent."""
     secret = headers.get(CLIENT_HEADER.encode())
@@ -59,6 +61,8 @@ def session_caller(
         client_secret=secret.decode("latin-1") if secret is not None else None,
         request_id=request_id,
         traceparent=traceparent,
+        on_progress=on_progress,
+        reads_structure=reads_structure,
     )
 
 

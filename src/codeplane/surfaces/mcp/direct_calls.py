@@ -6,8 +6,9 @@ JSON if the answer comes at once, else as the same event stream that the SDK wou
 """
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
@@ -71,10 +72,10 @@ class DirectCalls:
         self, call: ToolCall, transport: SessionTransport, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Run the call and answer it; it goes on when its client leaves."""
-        outgoing: asyncio.Queue[JsonObject | None] = asyncio.Queue()
+        outgoing = _Outgoing()
         session = transport.mcp_session_id or ""
         key = session, id_key(call.request_id)
-        task = asyncio.create_task(self._answer(call, transport, scope, outgoing.put_nowait))
+        task = asyncio.create_task(self._answer(call, transport, scope, outgoing.put))
         self._running.add(task)
         self._ids.begin_handler(key)
         transport.calls[key[1]] = task
@@ -84,18 +85,13 @@ class DirectCalls:
             self._ids.end_handler(key)
             if transport.calls.get(key[1]) is task:
                 del transport.calls[key[1]]
-            outgoing.put_nowait(None)
+            outgoing.put(None)
 
         task.add_done_callback(forget_call)
         with transport.in_use():
-            first: JsonObject | None = None
-            try:
-                async with asyncio.timeout(PROMPT_SEC):
-                    first = await outgoing.get()
-            except TimeoutError:
-                pass
-            if first is not None or not task.done():
-                events = self._events(first, outgoing, task, call, transport, key)
+            await outgoing.wait(PROMPT_SEC)
+            if not task.done() or outgoing.has_message:
+                events = self._events(outgoing, task, call, transport, key)
                 await EventSourceResponse(events, headers=event_stream_headers(session))(scope, receive, send)
                 return
             status, body = self._body(task, call, transport)
@@ -142,8 +138,9 @@ class DirectCalls:
             client=transport.client_name,
             request_id=scope["state"].get("request_id"),
             traceparent=call.traceparent,
+            on_progress=report,
+            reads_structure=structured,
         )
-        caller = replace(caller, on_progress=report, reads_structure=structured)
         outcome = await self._conveyor.call(call.name, call.arguments, caller)
         return self._encode(call, outcome, structured=structured)
 
@@ -166,22 +163,66 @@ class DirectCalls:
 
     async def _events(
         self,
-        first: JsonObject | None,
-        outgoing: "asyncio.Queue[JsonObject | None]",
+        outgoing: "_Outgoing",
         task: "asyncio.Task[bytes]",
         call: ToolCall,
         transport: SessionTransport,
         key: Key,
     ) -> AsyncIterator[dict[str, str]]:
         """What a client gets as events: what is sent before the answer, and the answer."""
-        item = first if first is not None else await outgoing.get()
-        while item is not None:
+        while (item := await outgoing.get()) is not None:
             yield _event(to_json(item))
-            item = await outgoing.get()
         status, body = self._body(task, call, transport)
         self._ids.end_exchange(key)
         if status == 200:
             yield _event(body)
+
+
+class _Outgoing:
+    """What is sent before an answer, in order, and None behind it; read by one task.
+
+    Nearly all calls send nothing: a queue and a timeout of asyncio would cost more than all else about them here.
+    """
+
+    __slots__ = ("_changed", "_loop", "_messages")
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._messages: deque[JsonObject | None] = deque()
+        self._changed: asyncio.Future[None] | None = None
+
+    @property
+    def has_message(self) -> bool:
+        """Whether something is to be sent before the answer."""
+        return bool(self._messages) and self._messages[0] is not None
+
+    def put(self, message: JsonObject | None) -> None:
+        """Add a message, or the end."""
+        self._messages.append(message)
+        self._wake()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait, so long at most, until there is something."""
+        if not self._messages:
+            timer = self._loop.call_later(seconds, self._wake)
+            try:
+                await self._change()
+            finally:
+                timer.cancel()
+
+    async def get(self) -> JsonObject | None:
+        """Take the next message, or the end."""
+        while not self._messages:
+            await self._change()
+        return self._messages.popleft()
+
+    async def _change(self) -> None:
+        self._changed = self._loop.create_future()
+        await self._changed
+
+    def _wake(self) -> None:
+        if self._changed is not None and not self._changed.done():
+            self._changed.set_result(None)
 
 
 def _event(data: bytes) -> dict[str, str]:

@@ -127,18 +127,24 @@ def result_json(outcome: Outcome, *, structured: bool) -> bytes:
     error, result = outcome.error, outcome.result
     text = error_text(error) if error is not None else result.text() if result is not None else ""
     wire: JsonObject = {
-        "_meta": {META_KEY: escape_texts(outcome.meta.to_wire())},
-        "content": [{"text": _with_asides(text, outcome), "type": "text"}],
+        "_meta": {META_KEY: outcome.meta.to_wire()},
+        "content": [{"text": "\n".join([text, *_asides(outcome)]), "type": "text"}],
         "isError": error is not None,
     }
-    encoded: bytes = to_json(wire)
+    encoded = _encode(wire)
     if not structured:
         return encoded
-    if error is not None:
-        content: bytes = to_json(escape_texts(error.to_wire()))
-    else:
-        content = outcome.result_json.encode()
+    content = _encode(error.to_wire()) if error is not None else outcome.result_json.encode()
     return b'%b,"structuredContent":%b}' % (encoded[:-1], content)
+
+
+def _encode(wire: JsonObject) -> bytes:
+    """Encode an object; lone surrogates are escaped, which no other text is looked through for."""
+    try:
+        encoded: bytes = to_json(wire)
+    except ValueError:
+        encoded = to_json(escape_texts(wire))
+    return encoded
 
 
 def error_text(error: CodePlaneError) -> str:
