@@ -148,6 +148,30 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
         },
         [("function", "main.go")],
     ),
+    "query": (
+        {
+            "src/main.c": "#ifdef _WIN32\nint umain(int n) {\n#else\nint main(int n) {\n#endif\n  return n;\n}\n",
+            "src/query.c": "/* its main (loop) */\nint run(void) {\n  return 0;\n}\n",
+            "tests/t.c": "int main(void) {\n  return 0;\n}\n",
+        },
+        [("function", "src/main.c")],
+    ),
+    "packager": (
+        {
+            "composer.json": '{"name": "shop/packager", "bin": ["bin/packager"]}',
+            "bin/packager": "#!/usr/bin/env php\n<?php\nnew P\\Packager();\n",
+            "src/Packager/Packager.php": "<?php\nnamespace P;\nclass Packager {}\n",
+        },
+        [("script", "composer.json"), ("library", "src/Packager/Packager.php")],
+    ),
+    "courier": (
+        {
+            "setup.cfg": "[options.entry_points]\nconsole_scripts =\n  courier = courier.cli:main\n",
+            "courier/__init__.py": "",
+            "courier/cli.py": "def main():\n    pass\n",
+        },
+        [("script", "setup.cfg"), ("library", "courier/__init__.py")],
+    ),
     "lifespan": (
         {
             "pyproject.toml": '[project]\nname = "lifespan"\n',

@@ -1,14 +1,15 @@
 """Entry points: scripts of manifests, and functions or files called main."""
 
+import configparser
 import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pydantic import Field
 
-from codeplane.code.languages.registry import PROJECT_FAMILIES
+from codeplane.code.languages.registry import PROJECT_FAMILIES, languages
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.files.paths import path_text
@@ -27,6 +28,7 @@ _MAX_NAMED = 500
 _MAX_MANIFEST_BYTES = 500_000
 _MAX_DOTS = 200
 _GUARD = re.compile(rb"""^if __name__ == ['"]__main__['"]""", re.MULTILINE)
+_HIDDEN_MAIN = re.compile(rb"^(?:int|void)\s{1,20}main\s{0,20}\(", re.MULTILINE)
 _STARTS = ("main", "Main")
 _FUNCTION = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
 _FOLLOWED = 5
@@ -139,6 +141,9 @@ def entry_points(world: World, store: FactStore) -> tuple[list[EntryPoint], int]
                     line=symbol.line,
                 )
                 placed.setdefault(symbol.file, point)
+    for path, line in _hidden_mains(snapshot, store):
+        point = EntryPoint(path=path_text(path), kind="function", name="main", qualified_name="main", line=line)
+        placed.setdefault(path, point)
     for path in _files_with_main(snapshot, store):
         point = EntryPoint(path=path_text(path), kind="module", name=path.rpartition("/")[2], qualified_name=None)
         placed.setdefault(path, point)
@@ -171,6 +176,18 @@ def _is_start(symbol: Symbol) -> bool:
 def _is_of_others(path: str) -> bool:
     """Whether a file is a test, or of a program that is kept along."""
     return is_test(path) or is_vendored(path)
+
+
+def _hidden_mains(snapshot: Snapshot, store: FactStore) -> Iterator[tuple[str, int]]:
+    """Yield files and lines where a program of a preprocessed language starts, also between branches of `#ifdef`."""
+    for path, digest in store.files_with("main")[:_MAX_NAMED]:
+        known, language = snapshot.files.get(path), languages().of(path)
+        if language is None or not language.preprocessed or known is None or known.digest != digest:
+            continue
+        if known.skipped is None and not _is_of_others(path):
+            text = snapshot.text(known)
+            if (match := _HIDDEN_MAIN.search(text)) is not None:
+                yield path, text.count(b"\n", 0, match.start()) + 1
 
 
 def _files_with_main(snapshot: Snapshot, store: FactStore) -> Iterator[str]:
@@ -208,8 +225,8 @@ def _read(path: str, raw: bytes) -> list[tuple[str, str]]:
     if len(raw) > _MAX_MANIFEST_BYTES or any(line.count(b".") > _MAX_DOTS for line in raw.splitlines()):
         return []
     try:
-        loaded = json.loads(raw) if name.endswith(".json") else tomllib.loads(raw.decode())
-    except (ValueError, RecursionError):
+        loaded = _LOADERS[name.rpartition(".")[2]](raw.decode())
+    except (ValueError, RecursionError, configparser.Error):
         return []
     return [(key, value) for key, value in _READERS[name](loaded) if isinstance(key, str) and isinstance(value, str)]
 
@@ -242,4 +259,31 @@ def _rust(loaded: object) -> Iterable[tuple[object, object]]:
         yield _table(table).get("name"), _table(table).get("path") or "src/main.rs"
 
 
-_READERS = {"pyproject.toml": _python, "package.json": _node, "Cargo.toml": _rust}
+def _php(loaded: object) -> Iterable[tuple[object, object]]:
+    listed = _table(loaded).get("bin")
+    for path in [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else []:
+        yield posixpath.basename(str(path)), path
+
+
+def _setup(loaded: object) -> Iterable[tuple[object, object]]:
+    for kind in ("console_scripts", "gui_scripts"):
+        for line in str(_table(loaded, "options.entry_points").get(kind) or "").splitlines():
+            name, _, target = line.partition("=")
+            if target.strip():
+                yield name.strip(), target.partition("[")[0].strip()
+
+
+def _load_sections(text: str) -> dict[str, dict[str, str]]:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.read_string(text)
+    return {name: dict(parser[name]) for name in parser.sections()}
+
+
+_LOADERS: Mapping[str, Callable[[str], object]] = {"json": json.loads, "toml": tomllib.loads, "cfg": _load_sections}
+_READERS = {
+    "pyproject.toml": _python,
+    "setup.cfg": _setup,
+    "package.json": _node,
+    "Cargo.toml": _rust,
+    "composer.json": _php,
+}

@@ -59,5 +59,5 @@ PROJECT = project_family(
     include="*.php",
     fences="composer.lock",
     packages="composer.json",
-    fronts="src/{name}.php",
+    fronts="src/{name}.php src/*/{name}.php lib/{name}.php",
 )
