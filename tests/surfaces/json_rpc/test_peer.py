@@ -69,8 +69,8 @@ class Line:
     ("text", "code", "request_id"),
     [
         ("nonsense", -32700, None),
-        ('{"jsonrpc": "2.0", "id": 4, "method": "x", "params": {"a": NaN}}', -32700, None),
-        ('{"jsonrpc": "2.0", "id": 4, "method": "x", "params": {"a": [-1e999]}}', -32700, None),
+        ('{"jsonrpc": "2.0", "id": 4, "method": "x", "params": {"a": NaN}}', -32700, 4),
+        ('{"jsonrpc": "2.0", "id": 4, "method": "x", "params": {"a": [-1e999]}}', -32700, 4),
         ("[" * 100_000, -32700, None),
         ("[]", -32600, None),
         ("3", -32600, None),

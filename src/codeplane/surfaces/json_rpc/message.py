@@ -68,8 +68,16 @@ Message: TypeAlias = Request | Notification | Response
 
 def parse_message(text: str, *, needs_version: bool = True) -> Message:
     """Parse a message; RpcError when it is none. Not every protocol has its messages say the version of JSON-RPC."""
+    odd: list[str] = []
+
+    def number(digits: str) -> float:
+        # 1e999 and NaN, which Python reads, cannot be sent on.
+        if not math.isfinite(found := float(digits)):
+            odd.append(digits[:50])
+        return found
+
     try:
-        fields = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        fields = json.loads(text, parse_constant=number, parse_float=number)
     except (ValueError, RecursionError) as error:
         raise RpcError(PARSE_ERROR, f"a message has to be JSON: {str(error)[:_MAX_SHOWN]}") from None
     if isinstance(fields, list):
@@ -78,6 +86,8 @@ def parse_message(text: str, *, needs_version: bool = True) -> Message:
         raise RpcError(INVALID_REQUEST, "a message has to be a JSON object")
     request_id = fields.get("id")
     known_id = request_id if _is_id(request_id) else None
+    if odd:
+        raise RpcError(PARSE_ERROR, f"{odd[0]} is no number of JSON", request_id=known_id)
     if fields.get("jsonrpc", None if needs_version else "2.0") != "2.0":
         raise RpcError(INVALID_REQUEST, 'a message has to have "jsonrpc": "2.0"', request_id=known_id)
     if "method" not in fields:
@@ -114,16 +124,6 @@ def result_text(request_id: RequestId, result: JsonValue) -> str:
 def error_text(request_id: RequestId | None, error: RpcError) -> str:
     """Return an error as it is sent."""
     return dumps({"jsonrpc": "2.0", "id": request_id, "error": error.to_wire()})
-
-
-def _finite(digits: str) -> float:
-    """A number that can be sent on; 1e999 cannot."""
-    number = float(digits)
-    return number if math.isfinite(number) else _refuse(digits)
-
-
-def _refuse(digits: str) -> float:
-    raise ValueError(f"{digits[:50]} is no number of JSON")
 
 
 def _response(fields: JsonObject, request_id: RequestId | None) -> Response:
