@@ -295,3 +295,10 @@ def test_what_users_give_to_a_function_that_they_get(tmp_path: Path, old: str, n
     assert old in types.read_text()
     types.write_text(types.read_text().replace(old, new))
     assert bool(broken(root)) == breaks
+
+
+def test_a_pattern_for_every_file_is_no_promise_beside_others(tmp_path: Path) -> None:
+    paths = {"package.json", "src/index.ts", "src/inner.ts", "jest.config.js"}
+    text = b'{"name": "a", "exports": {".": "./dist/index.js", "./*": "./*"}}'
+    modules = JavaScriptModules(paths, lambda path: text if path == "package.json" else None)
+    assert modules.entry_files("src/inner.ts") == {".": ("src/index.ts",)}

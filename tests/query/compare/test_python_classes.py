@@ -164,3 +164,81 @@ def test_what_lies_beside_tests_is_part_of_them() -> None:
     before = {"shop/test/util.py": "def skip(): ...\n", "shop/test/till_test.py": "X = 1\n"}
     assert breaks(before, {"shop/test/till_test.py": "X = 2\n"}) == set()
     assert breaks({"shop/test/util.py": "def skip(): ...\n"}, {}) == {"skip"}
+
+
+def test_what_runs_only_in_a_program_is_nobody_s() -> None:
+    text = "def price(): ...\n\n\nif __name__ == '__main__':\n    first = '''\nx\n'''\n    lines = 2\n"
+    assert breaks({"shop/a.py": text}, {"shop/a.py": text.replace("lines = 2", "pass")}) == set()
+    assert breaks({"shop/a.py": text}, {"shop/a.py": text.replace("def price(): ...", "")}) == {"price"}
+    beside = f"{text}\nLIMIT = 3\n"
+    assert breaks({"shop/a.py": beside}, {"shop/a.py": text}) == {"LIMIT"}
+
+
+def test_private_fields_have_no_place_that_users_know() -> None:
+    made = "@dataclass\nclass Column:\n    header: str = ''\n{0}    {1}index: int = 0\n"
+    after = {"shop/a.py": made.format("    wide: bool = False\n", "_")}
+    assert breaks({"shop/a.py": made.format("", "_")}, after) == set()
+    after = {"shop/a.py": made.format("    wide: bool = False\n", "")}
+    assert breaks({"shop/a.py": made.format("", "")}, after) == {"Column"}
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("lazy_import(globals(), aliases={'Late': '.late', 'Other': '.late'})", False),
+        ("__getattr__, __dir__, __all__ = lazy.attach(__name__, submod_attrs={'late': ['Late']})", False),
+        ("lazy_import(globals(), aliases={'Early': '.late'})", True),
+        ("note(name='Late')", True),
+    ],
+)
+def test_names_that_a_call_gives_to_a_module_are_still_there(call: str, expected: bool) -> None:
+    late = "class Late({0}):\n    def __init__(self, place):\n        self.place = place\n        self.first = place\n"
+    before = {"shop/errors.py": late.format("Exception"), "shop/late.py": ""}
+    after = {
+        # Much like the one that went elsewhere, and not that one.
+        "shop/errors.py": late.format("Exception").replace("Late", "Soon").replace("place", "time") + f"\n\n{call}\n",
+        "shop/late.py": "",
+    }
+    assert bool(breaks(before, after)) is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "breaking"),
+    [
+        ("return (x for x in rows)", "yield from rows", False),
+        ("yield from rows", "return chain(rows, rows)", False),
+        ("yield from rows", "return iter(rows)", False),
+        ("return _each(rows)", "yield from rows", False),
+        ("return list(rows)", "yield from rows", True),
+        ("yield from rows", "return rows", True),
+    ],
+)
+def test_functions_that_give_iterators_may_become_generators(before: str, after: str, breaking: bool) -> None:
+    text = "from itertools import chain\n\n\ndef _each(rows):\n    yield 1\n\n\ndef rows(rows):\n    {0}\n"
+    changes = changes_by_path(compared("shop/a.py", text.format(before), text.format(after)))
+    assert changes["rows"] == ("signature_changed", breaking)
+
+
+def test_the_interpreter_takes_any_iterator() -> None:
+    text = "class Rows:\n    def __iter__(self):\n        {0}\n"
+    before, after = {"shop/a.py": text.format("yield 1")}, {"shop/a.py": text.format("return self.all.keys()")}
+    assert breaks(before, after) == set()
+
+
+def test_a_class_may_take_over_what_a_hidden_base_gave_it() -> None:
+    mixin = "class Mixin:\n    def rows(self): ...\n\n\n"
+    text = "__all__ = ['Reader']\n\n\n{0}class Reader{1}:\n{2}    def read(self): ...\n"
+    before = {"shop/a.py": text.format(mixin, "(Mixin)", "")}
+    own = "    def rows(self): ...\n\n"
+    assert breaks(before, {"shop/a.py": text.format("", "", own)}) == set()
+    assert breaks(before, {"shop/a.py": text.format("", "", "")}) == {"Reader"}
+    seen = "__all__ = ['Mixin', 'Reader']"
+    shown = {"shop/a.py": text.format(mixin, "(Mixin)", "").replace("__all__ = ['Reader']", seen)}
+    kept = {"shop/a.py": text.format(mixin, "", own).replace("__all__ = ['Reader']", seen)}
+    assert breaks(shown, kept) == {"Reader"}
+
+
+def test_a_base_that_stood_behind_a_variable_is_the_same() -> None:
+    before = "from collections.abc import MutableMapping\n\nBase = MutableMapping\n\n\nclass Rows(Base):\n    pass\n"
+    after = before.replace("Base = MutableMapping\n\n\n", "").replace("(Base)", "(MutableMapping[str, int])")
+    assert breaks({"shop/a.py": before}, {"shop/a.py": after}) == {"Base"}

@@ -34,6 +34,8 @@ class Contract:
     """What says who can see a definition."""
     is_program: Callable[[str, Container[str], Callable[[str], bytes | None]], bool] | None = None
     """Whether a file, of all files and their contents, belongs to a program, whose names nothing outside can use."""
+    run_only: Callable[[bytes, Callable[[int], bool]], tuple[tuple[int, int], ...]] | None = None
+    """The stretches of a text that run only where it is the program; told whether a place is in a string."""
     is_unpromised: Callable[[str], bool] | None = None
     """Whether the marks of a definition say that users cannot rely on it, though they can see it."""
     top: Visibility = "public"

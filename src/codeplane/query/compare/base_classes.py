@@ -9,6 +9,7 @@ from codeplane.query.compare.outline import Outline, outermost
 from codeplane.query.compare.rules import PROMISES
 from codeplane.query.compare.tokens import compact
 from codeplane.query.compare.verdict import Verdict
+from codeplane.query.compare.visibility import visibility_of
 
 _MOST = 50
 # Modules that give the same classes.
@@ -47,9 +48,15 @@ def judge_bases(
             # What a call makes is not known, and a name may be reached by another way.
             if "=" not in base
             and "(" not in base
-            and not any(_is_same(old, base, new, other) for name in come for other in _spellings(new, name))
+            and not any(
+                _is_same(old, written, new, other)
+                for written in _spellings(old, base)
+                for name in come
+                for other in _spellings(new, name)
+            )
             and not _is_kept(old, base, new, new_header, above)
             and not any(_is_inherited(old, base, *other) for other in bases_above(new, new_place))
+            and not _is_absorbed(old, base, new, new_place, above)
         ]
         message = f"no longer builds on {_list_names(gone)}"
         if not lost:
@@ -61,6 +68,17 @@ def judge_bases(
         asked = asked and not is_made_here(old, new, new_place)
         asked = asked and not all(any(_is_same(old, other, new, base) for other in gone) for base in come)
         verdict.add(f"builds on {_list_names(come)}", breaks=asked, tag="bases_changed")
+
+
+def _is_absorbed(old: Outline, base: str, new: Outline, new_place: int, above: frozenset[str]) -> bool:
+    """Whether a class has all that it had from a base of its file, which users did not see or have no longer."""
+    was, now = (side.named.get((-1, "class", _name(base)), ()) for side in (old, new))
+    if not old.rules.decorators or len(was) != 1 or (now and visibility_of(old, was[0]) == "public"):
+        return False
+    around = [new_place, *(place for name in above for place in new.named.get((-1, "class", name), ()))]
+    has = {new.entities[child].name for place in around for child in new.children.get(place, ())}
+    had = {old.entities[child].name for child in old.children.get(was[0], ())}
+    return {name for name in had if not name.startswith("_")} <= has
 
 
 def is_made_here(old: Outline, new: Outline, place: int) -> bool:

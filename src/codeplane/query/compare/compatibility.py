@@ -7,7 +7,7 @@ from dataclasses import replace
 from codeplane.code.languages.contract import Contract, Visibility
 from codeplane.query.compare.base_classes import BasesAbove, judge_bases, no_bases_above
 from codeplane.query.compare.fields import judge_field, judge_made, judge_order
-from codeplane.query.compare.generators import gives_an_iterator, gives_the_same
+from codeplane.query.compare.generators import gives_an_iterator, gives_iterators, gives_the_same
 from codeplane.query.compare.generics import (
     is_inferable,
     judge_generics,
@@ -113,7 +113,7 @@ def judge_change(
         calls = after.kind in CALLABLES and call_style(new_header) != "property"
         _judge_kind(verdict, before.kind, after.kind, still=not called and not calls)
         return verdict
-    _judge_words(verdict, before.kind, old_header, new_header, rules)
+    _judge_words(verdict, pair, old_header, new_header, rules)
     judge_marks(verdict, old_header, new_header, rules)
     if pair.new.language.classes.traits and before.kind in _IMPLEMENTING:
         gone = lost_traits(pair.old, pair.old_place, pair.new, pair.new_place, elsewhere)
@@ -229,10 +229,13 @@ def _judge_kind(verdict: Verdict, before: str, after: str, *, still: bool) -> No
     verdict.add(f"a {before} before, a {after} now", breaks=not values, tag="kind_changed")
 
 
-def _judge_words(verdict: Verdict, kind: str, old_header: Header, new_header: Header, rules: Contract) -> None:
+def _judge_words(verdict: Verdict, pair: Pair, old_header: Header, new_header: Header, rules: Contract) -> None:
+    kind = pair.now.kind
     for word in sorted(new_header.modifiers - old_header.modifiers):
         if word == "*":
-            verdict.add("a generator now", breaks=not gives_the_same(old_header, new_header))
+            verdict.add(
+                "a generator now", breaks=not (gives_the_same(old_header, new_header) or _gives_iterators(pair))
+            )
         elif word == "async" and _gives_what_it_gave(old_header, new_header):
             verdict.add("async now, and gives what it gave", breaks=False)
         elif word not in ORDER and word not in ("open",):
@@ -242,12 +245,28 @@ def _judge_words(verdict: Verdict, kind: str, old_header: Header, new_header: He
         if word == "*":
             verdict.add(
                 "no generator any more",
-                breaks=not (gives_the_same(old_header, new_header) or is_wrapped_anew(old_header, new_header)),
+                breaks=not (
+                    gives_the_same(old_header, new_header)
+                    or is_wrapped_anew(old_header, new_header)
+                    or _gives_iterators(pair)
+                ),
             )
         elif word == "async" and _gives_what_it_gave(old_header, new_header):
             verdict.add("no longer async, and gives what it gave", breaks=False)
         elif word not in ORDER:
             verdict.add(f"no longer {word}", breaks=word in rules.removed)
+
+
+def _gives_iterators(pair: Pair) -> bool:
+    """Whether a function of Python gives iterators in both states, as a generator or not."""
+    for side, place in pair.sides:
+        definition = side.entities[place].definition
+        if definition is None or side.facts is None or not side.rules.generators_by_body:
+            return False
+        if not gives_iterators(side.facts, side.text, definition):
+            return False
+    asynchronous = ["async" in side.parts(place).header.modifiers for side, place in pair.sides]
+    return asynchronous[0] == asynchronous[1]
 
 
 def _gives_what_it_gave(old_header: Header, new_header: Header) -> bool:

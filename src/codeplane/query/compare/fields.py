@@ -87,6 +87,9 @@ def judge_order(verdict: Verdict, old: Outline, old_place: int, new: Outline, ne
     came = [at for at, name in enumerate(after) if name not in before]
     late = {name for at, name in enumerate(after) if name in before and came and at > came[0]}
     moved = [name for name, other in zip(stayed, order, strict=True) if name != other or name in late]
+    if "dataclass" in (_field_decorator(new.parts(new_place).header) or ""):
+        # Its users give no value for a name with an underscore.
+        moved = [name for name in moved if not name.startswith("_")]
     if moved:
         verdict.add(f"{', '.join(moved[:5])} {'has' if len(moved) == 1 else 'have'} another place", breaks=True)
 

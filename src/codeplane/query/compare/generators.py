@@ -1,12 +1,18 @@
 """Generator functions, which Python marks only by their bodies."""
 
 import re
+from collections.abc import Iterator
 
 from codeplane.code.languages.registry import LANGUAGES
 from codeplane.code.model import Definition, Facts
 from codeplane.query.compare.header import Header
 
 _YIELD = re.compile(rb"\byield\b")
+_RETURN = re.compile(rb"\breturn\b[ \t]*([^\n]*)")
+_MADE = re.compile(rb"(?:itertools\.)?([A-Za-z_]\w*)\(")
+_ITERATORS = frozenset({"iter", "map", "filter", "zip", "enumerate", "reversed"})
+# The interpreter calls these, and takes any iterator.
+_ASKED = frozenset({"__iter__", "__aiter__", "__await__", "__reversed__"})
 _INNER = frozenset({"function", "lambda"})
 # What is around such a function makes something else of it.
 _WRAPPED = frozenset(
@@ -23,16 +29,48 @@ def yields(facts: Facts, text: bytes, definition: Definition) -> bool:
         or text.find(b"yield", definition.body, definition.end) < 0
     ):
         return False
+    return any(True for _ in _own_matches(_YIELD, facts, text, definition))
+
+
+def gives_iterators(facts: Facts, text: bytes, definition: Definition) -> bool:
+    """Whether whatever a Python function gives is an iterator, as its body shows."""
+    if definition.name in _ASKED or yields(facts, text, definition):
+        return True
+    results = [match[1].strip() for match in _own_matches(_RETURN, facts, text, definition)]
+    results = [result for result in results if result]
+    return bool(results) and all(_is_iterator(facts, text, result) for result in results)
+
+
+def _is_iterator(facts: Facts, text: bytes, result: bytes) -> bool:
+    if result.startswith(b"(") and re.search(rb"\bfor\b", result):
+        return True
+    made = _MADE.match(result)
+    if made is None:
+        return False
+    name = made[1].decode()
+    if made[0].startswith(b"itertools.") or name in _ITERATORS:
+        return True
+    if any(item.local == name and item.source == "itertools" for item in facts.imports):
+        return True
+    return any(
+        each.name == name and each.container < 0 and each.body < each.end and yields(facts, text, each)
+        for each in facts.definitions
+    )
+
+
+def _own_matches(
+    pattern: re.Pattern[bytes], facts: Facts, text: bytes, definition: Definition
+) -> Iterator[re.Match[bytes]]:
+    """The matches in the body of a function that are in no function inside it, and in no string."""
     inner = [
         (scope.start, scope.end)
         for scope in facts.scopes
         if scope.kind in _INNER and definition.body <= scope.start and scope.end <= definition.end
     ]
-    for match in _YIELD.finditer(text, definition.body, definition.end):
+    for match in pattern.finditer(text, definition.body, definition.end):
         at = match.start()
         if not any(first <= at < last for first, last in inner) and not facts.in_text(at):
-            return True
-    return False
+            yield match
 
 
 def gives_the_same(old: Header, new: Header) -> bool:

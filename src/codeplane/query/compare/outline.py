@@ -174,6 +174,13 @@ class Outline:
         """The spans of unnamed C++ namespaces."""
         return unnamed_namespaces(self.text) if self.rules.unnamed_namespaces else ()
 
+    @cached_property
+    def run_only(self) -> tuple[Span, ...]:
+        """The spans that nobody runs who imports the file."""
+        if self.rules.run_only is None or self.facts is None:
+            return ()
+        return self.rules.run_only(self.text, self.facts.in_text)
+
     def export_names(self, place: int) -> frozenset[str]:
         """The names under which a definition is exported."""
         name = self.entities[place].name

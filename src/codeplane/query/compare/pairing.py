@@ -144,7 +144,11 @@ class Pairing:
             return []
         known = old.known and new.known
         heads: dict[object, tuple[list[int], list[int]]] = {}
-        for side, (outline, places) in enumerate(((old, gone), (new, come))):
+        # What is still to be had by its name did not get another one.
+        lost_names = [
+            place for place in gone if old.entities[place].parent >= 0 or old.entities[place].name not in new.bound
+        ]
+        for side, (outline, places) in enumerate(((old, lost_names), (new, come))):
             for place in places:
                 heads.setdefault(_head(outline, place, known=known), ([], []))[side].append(place)
         ranked: list[tuple[float, int, int]] = []

@@ -3,12 +3,14 @@
 import re
 
 from codeplane.code.languages.contract import Contract
+from codeplane.code.languages.expression import closing_bracket
 from codeplane.code.model import Definition
 from codeplane.query.compare.tokens import Span
 
 _MARKED = re.compile(rb"[ \t]*(?:@|#\[)")
 _ENDED = re.compile(rb"[)\]}\s,]*$")
 _FARTHEST = 4000
+_LONGEST_TABLE = 60_000
 _TEMPLATE = re.compile(rb"\btemplate\s*<")
 _UNNAMED = re.compile(rb"\bnamespace\s*\{")
 _PASSED_TYPE = re.compile(rb"\bexport\s+type\s*\{([^}]*)\}")
@@ -25,6 +27,8 @@ _CONDITION = re.compile(rb":[ \t]*(?:#[^\n]*)?\n")
 _REFUSED = re.compile(rb"""\bif name != ["']([^\W\d]\w*)["']\s*:\s*raise\b""")
 _COMPARED = re.compile(rb"""(?<=["'])[^\W\d]\w*(?=["'])""")
 _LOOKED_UP = re.compile(rb"\bin ([^\W\d]\w*)|(?<=[\s=(])([^\W\d]\w*)\[name\]")
+# A call that gives a module its `__getattr__`, or its names: `lazy_import(globals(), {"name": "module"})`.
+_ATTACHED = re.compile(rb"^[ \t]*(?:__getattr__\b[^=\n]*=\s*)?[\w.]+\(\s*(?:globals\(\)|__name__)\s*,", re.MULTILINE)
 _KEY = re.compile(rb"""["']([^\W\d]\w*)["']\s*[:,\n]""")
 _OPEN, _CLOSE, _LESS, _MORE = b"{}<>"
 
@@ -71,8 +75,11 @@ def checked_only_spans(text: bytes) -> tuple[Span, ...]:
 
 
 def lazy_names(text: bytes) -> frozenset[str]:
-    """The names that the `__getattr__` of a Python module gives."""
+    """The names that the `__getattr__` of a Python module gives, also one that a call makes."""
     names: set[str] = set()
+    for call in _ATTACHED.finditer(text) if b"__name__" in text or b"globals()" in text else ():
+        closed = closing_bracket(text, text.index(b"(", call.start()), most=_LONGEST_TABLE)
+        names |= {name.decode() for name in _COMPARED.findall(text, call.end(), closed or call.end())}
     for given in _GIVES_NAMES.finditer(text) if b"__getattr__" in text else ():
         body = given[1]
         refused = _REFUSED.search(body)

@@ -83,6 +83,8 @@ def _by_underscore(outline: Outline, entity: Entity) -> Visibility:
         return "private"
     if entity.parent >= 0 or not outline.rules.private_modules:
         return "public"
+    if entity.definition is not None and any(first <= entity.definition.start < end for first, end in outline.run_only):
+        return "internal"
     if outline.is_private_module and not outline.is_passed_on(entity.name):
         return "internal"
     return (

@@ -9,6 +9,8 @@ _CODE = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")
 MADE = ("dist", "distribution", "build", "lib", "out", "esm", "cjs", "es")
 _SOURCES = ("src", "source")
+# A pattern that gives away every file that is installed, beside the files that are meant to be used.
+_EVERYTHING = ("./*", "*")
 SourceOf = Callable[[str, str], str | None]
 
 
@@ -19,6 +21,8 @@ def package_entries(
     table = package.get("exports")
     if not isinstance(table, dict) or not any(str(key).startswith(".") for key in table):
         table = {".": table}
+    if len(table) > 1:
+        table = {key: value for key, value in table.items() if key not in _EVERYTHING or value not in _EVERYTHING}
     entries: dict[str, tuple[str, ...]] = {}
     for key, value in table.items():
         targets = [target for target in leaves(value, "*") if not target.endswith(_NO_CODE)]

@@ -2,12 +2,13 @@
 
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.python.library_classes import PythonBuiltins
-from codeplane.code.languages.python.programs import is_program
+from codeplane.code.languages.python.programs import is_program, run_only_spans
 from codeplane.code.languages.reserved_words import words
 
 PYTHON_CONTRACT = Contract(
     visible="underscore",
     is_program=is_program,
+    run_only=run_only_spans,
     uncalled=words("__del__"),
     private_modules=True,
     module="file",

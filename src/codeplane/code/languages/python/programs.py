@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Container, Iterator
 
+from codeplane.code.languages.expression import InComment
+
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _RUN = frozenset({"setup.py", "noxfile.py", "conftest.py", "fabfile.py", "tasks.py"})
 # Folders that are searched for modules, and those that setuptools takes for no packages.
@@ -14,12 +16,15 @@ _TOOLS = frozenset(
     }
 )
 _LISTED = re.compile(rb"packages|modules|\bflit|\bhatch|\bpoetry")
+_IF_RUN = re.compile(rb"""^if[ \t(]+__name__[ \t]*==[ \t]*(["'])__main__\1[ \t)]*:""", re.MULTILINE)
 _NAMESPACES = re.compile(rb"namespace|\bnamespaces\s*=\s*true")
 
 
 def is_program(path: str, files: Container[str], read: Callable[[str], bytes | None]) -> bool:
     """Whether a file is a script of the repository's own tools, or of a repository that has no packages of Python."""
     folder, _, name = path.rpartition("/")
+    if name == "__main__.py":
+        return True
     if f"{folder}/__init__.py".lstrip("/") in files:
         return False
     if name in _RUN:
@@ -31,6 +36,17 @@ def is_program(path: str, files: Container[str], read: Callable[[str], bytes | N
         return bool(folder)
     own = path.removeprefix(f"{project}/") if project else path
     return not _is_installed(own, project, files, read)
+
+
+def run_only_spans(text: bytes, in_text: InComment) -> tuple[tuple[int, int], ...]:
+    """The blocks of a module that run when it is a program, and not when it is imported."""
+    spans = []
+    for found in _IF_RUN.finditer(text) if b"__main__" in text else ():
+        end = text.find(b"\n", found.end()) + 1 or len(text)
+        while end < len(text) and (text[end : end + 1] in b" \t\r\n#)]}" or in_text(end)):
+            end = text.find(b"\n", end) + 1 or len(text)
+        spans.append((found.start(), end))
+    return tuple(spans)
 
 
 def _is_installed(own: str, project: str, files: Container[str], read: Callable[[str], bytes | None]) -> bool:
