@@ -13,9 +13,11 @@ UNSEARCHED = "unsearched"
 # Kinds of dangers that may break a program though every edit is right: the plan must be seen before it is applied.
 GRAVE = frozenset(
     {
+        "computed_name",
         "import_cycle",
         "outside_base",
         "overriding_parameter",
+        "registered",
         "shadows_stdlib",
         "side_effect",
         "structural_protocol",

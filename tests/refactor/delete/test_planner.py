@@ -140,8 +140,15 @@ def test_what_is_part_of_more_is_refused(tmp_path: Path, query: str, error: type
 def test_a_value_that_calls_and_a_name_reached_at_run_time_are_named(tmp_path: Path) -> None:
     files = {"a.py": "made = make()\n", "b.py": "import a\ngetattr(a, 'made')\n"}
     with repository(tmp_path, files) as repo:
-        draft = repo.plan(plan_delete, repo.target("made"), force=False)
-        assert [danger.kind for danger in draft.dangers] == ["public_api", "side_effect", "dynamic_access"]
+        with pytest.raises(StillUsed, match=r"b\.py:2"):
+            repo.plan(plan_delete, repo.target("made"), force=False)
+        draft = repo.plan(plan_delete, repo.target("made"), force=True)
+        assert [danger.kind for danger in draft.dangers] == [
+            "unresolved_use",
+            "public_api",
+            "side_effect",
+            "dynamic_access",
+        ]
 
 
 BROKEN_C = """#define EACH(a, b) for (a = b; a; a = a->next)

@@ -42,6 +42,9 @@ class Leftovers:
             if reference.role in ("IMPORT", "EXPORT") or any(start <= reference.offset < end for start, end in lists)
         ]
         self.used = [reference for reference in references if reference not in imports]
+        # What is given away by another name is used by that.
+        others = [spec for each in listed if each.is_export for spec in each.specifiers if spec.name != spec.local]
+        self.used += [each for each in imports if any(spec.start <= each.offset < spec.end for spec in others)]
         for import_ in imports:
             index = facts.imported_at.get(import_.offset)
             local = facts.imports[index].local if index is not None else self.bound.name

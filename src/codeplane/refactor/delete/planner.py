@@ -20,6 +20,7 @@ from codeplane.kernel.errors import NotFound, NotRefactorable, StillUsed
 from codeplane.kernel.json import JsonValue
 from codeplane.kernel.plural import ARE, plural
 from codeplane.query.search.symbols import Target, side_of_target
+from codeplane.refactor.delete.hidden_uses import asking_protocols, hidden_use_dangers, uses_in_strings
 from codeplane.refactor.delete.importers import find_importers
 from codeplane.refactor.delete.leftovers import Leftovers
 from codeplane.refactor.delete.orphan_imports import orphan_imports
@@ -71,6 +72,10 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
         if time.monotonic() > deadline:
             late = f"time ran out in {reference.path}"
             break
+    context = _context(world, store, resolver, target, deadline) if language.names.follows_imports else None
+    for reference in uses_in_strings(context) if context is not None else ():
+        if not (reference.path == bound.file and any(site.start <= reference.offset < site.end for site in going)):
+            by_file.setdefault(reference.path, []).append(reference)
     used: list[Reference] = []
     edits: list[Edit] = [_deletion(bound, site) for site in going]
     edits += orphan_imports(world, resolver, bound.file, going)
@@ -88,6 +93,7 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     if blocking and not force:
         raise _still_used_error(world, bound.name, used)
     dangers += _dangers(world, store, bound, going, used)
+    dangers += hidden_use_dangers(context) if context is not None and not force else ()
     return Draft(
         title=f"delete {bound.name}",
         word=bound.name,
@@ -136,7 +142,15 @@ def _refuse_promised(world: World, store: FactStore, resolver: Resolver, target:
     """Refuse to delete a member that its type has to have, or that others implement."""
     bound = target.bound
     relatives = resolver.relatives(bound)
-    members = relatives.members if relatives is not None else _sharing_members(world, store, resolver, target, deadline)
+    members: Sequence[Bound]
+    if relatives is not None:
+        members = relatives.members
+    elif (context := _context(world, store, resolver, target, deadline)) is None:
+        members = ()
+    elif context.subject.language.names.follows_imports:
+        members = list(asking_protocols(context))
+    else:
+        members = sharing_members(context)
     promised = [
         Reference(path=member.file, offset=definition.name_at, tier=tier, role="DEFINITION", receiver="")
         for member in members
@@ -151,24 +165,22 @@ def _refuse_promised(world: World, store: FactStore, resolver: Resolver, target:
         raise StillUsed(f"{relatives.outside} asks for {bound.name}", hint="send force: true if nothing depends on it")
 
 
-def _sharing_members(
+def _context(
     world: World, store: FactStore, resolver: Resolver, target: Target, deadline: float
-) -> Sequence[Bound]:
-    """Return the members that may override one or be overridden, where only the names of bases are known."""
+) -> RenameContext | None:
+    """Return what a rename of the target would start from; None for what cannot be renamed, and still be deleted."""
     facts, definition, name = world.facts(target.bound.file), target.definition, target.bound.name
-    if facts is None or definition is None or definition.kind not in ("function", "method", "property"):
-        return ()
-    if world.language(facts).names.follows_imports:
-        return ()
+    if facts is None or definition is None:
+        return None
+    if not world.language(facts).names.follows_imports and definition.kind not in ("function", "method", "property"):
+        return None
     try:
         subject = subject_of(world, resolver, target)
     except NotRefactorable:
-        # What cannot be renamed can still be deleted.
-        return ()
-    context = RenameContext(
+        return None
+    return RenameContext(
         world=world, store=store, resolver=resolver, subject=subject, new=name, deadline=deadline, most=_MAX_USES
     )
-    return sharing_members(context)
 
 
 def _is_another(resolver: Resolver, facts: Facts, target: Target, reference: Reference) -> bool:

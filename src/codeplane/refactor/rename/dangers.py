@@ -10,7 +10,9 @@ from codeplane.code.model import Definition, Facts
 from codeplane.code.resolve.tier import SURE
 from codeplane.index.files.paths import path_text
 from codeplane.index.path_kinds import is_copy, is_test
+from codeplane.refactor.computed_names import computed_name_dangers
 from codeplane.refactor.draft import Danger, Edit
+from codeplane.refactor.registration import registering_bases, telling_decorators
 from codeplane.refactor.rename.code_strings import code_string_dangers
 from codeplane.refactor.rename.family import Family, related_members
 from codeplane.refactor.rename.new_name import is_dunder, is_mangled
@@ -24,19 +26,19 @@ _SAID = re.compile(rb"\b(interface|type|const|let|var|function|class|enum)\s+$")
 _SELF = re.compile(rb"\bself\s*\.\s*$")
 _SET = re.compile(rb"[ \t]*(?::[^=\n]+)?=(?!=)")
 _QUOTE = re.compile(rb"[A-Za-z]{0,3}#*[\"'`]")
-_HARMLESS = re.compile(
-    rb"^\s*@(?:[\w.]+\.)?(?:property|staticmethod|classmethod|overload|override|abstractmethod|cached_property|wraps|"
-    rb"cache|lru_cache|contextmanager|asynccontextmanager|final|dataclass|setter|getter|deleter|deprecated)\b"
-)
 
 
 def dangers_of(context: RenameContext, family: Family, edits: Sequence[Edit]) -> Iterator[Danger]:
     """Yield all dangers of a rename."""
     yield from _at_run_time(context, edits)
+    yield from computed_name_dangers(context)
     yield from code_string_dangers(context)
     yield from _assigned_method_dangers(context)
     yield from _type_and_value_dangers(context)
-    yield from _in_strings(context, edits)
+    written = list(_in_strings(context, edits))
+    yield from written
+    if written:
+        yield from _registered_dangers(context)
     yield from _stars(context)
     yield from _public(context)
     yield from _private(context)
@@ -278,6 +280,18 @@ def _protocols(context: RenameContext, family: Family) -> Iterator[Danger]:
     )
 
 
+def _registered_dangers(context: RenameContext) -> Iterator[Danger]:
+    """Yield a danger for what may be reached by its name where it was registered, while strings say that name."""
+    bound, decorates = context.subject.bound, context.subject.language.contract.decorators
+    for _, definition in context.resolver.definitions(bound) if context.subject.sort == "top" and decorates else ():
+        lines = telling_decorators(decorators(context.world.text(bound.file), definition))
+        bases = list(registering_bases(context, bound)) if definition.kind == "class" else []
+        if lines or bases:
+            what = f"{lines[0] if lines else bases[0].name} may know it by its name, which is also in strings"
+            yield Danger(kind="registered", what=what, path=bound.file, offset=definition.name_at)
+            return
+
+
 def _decorator_dangers(context: RenameContext) -> Iterator[Danger]:
     """Yield a danger for decorators, which may pass on the name of a function or of its parameters."""
     subject = context.subject
@@ -285,11 +299,10 @@ def _decorator_dangers(context: RenameContext) -> Iterator[Danger]:
     if of is None or not subject.language.contract.decorators:
         return
     for _, definition in context.resolver.definitions(of):
-        above = decorators(context.world.text(of.file), definition)
-        lines = [line for line in above.splitlines() if line.strip().startswith(b"@") and not _HARMLESS.match(line)]
+        lines = telling_decorators(decorators(context.world.text(of.file), definition))
         if lines and definition.kind in ("function", "method"):
             fixture = is_fixture(context.world, of.file, definition)
-            decorator = lines[0].strip()[:60].decode("utf-8", "replace")
+            decorator = lines[0]
             yield Danger(
                 kind="fixture" if fixture else "decorated",
                 what=f"tests ask for it by the name {definition.name}" if fixture else f"{decorator} may use its names",

@@ -55,6 +55,16 @@ def keyword_edits(context: RenameContext) -> Iterator[Edit]:
             return
 
 
+def is_called_with_mapping(context: RenameContext, path: str) -> bool:
+    """Whether a file calls the function of the renamed parameter, or its class, with the items of a mapping."""
+    function, text = context.subject.function, context.world.text(path)
+    names = [] if function is None else [function.name]
+    facts = context.subject.facts
+    holder = facts.scopes[function.scope].definition if function is not None and function.name in _MAKING else -1
+    names += [facts.definitions[holder].name] if holder >= 0 else []
+    return any(re.search(rb"\b%s\s*\([^()]*\*\*" % re.escape(name.encode()), text) is not None for name in names)
+
+
 def _is_pattern(text: bytes, at: int) -> bool:
     """Whether a place is in a `case`: names there are attributes, not arguments."""
     return text[text.rfind(b"\n", 0, at) + 1 : at].lstrip().startswith(b"case ")
@@ -232,6 +242,8 @@ def _indirectly(context: RenameContext, call: Call, others: frozenset[Bound]) ->
         return None, ""
     if any(bound in others for bound in meant):
         return "ANCHORED", f"{call.callee} stands for {function.name if function is not None else 'the lambda'}"
+    if call.callee == "dict" and function is not None and is_called_with_mapping(context, call.path):
+        return "UNKNOWN", f"may be given to {function.name} with **"
     given = first_argument_function(context, call.path, call.opened)
     if given is None or function is None:
         return None, ""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from codeplane.code.entity import Bound, Outside
+from codeplane.code.languages.expression import closing_bracket
 from codeplane.code.model import REASONS, Facts
 from codeplane.refactor.rename.rename_context import RenameContext
 
@@ -17,12 +18,15 @@ _COPIED = re.compile(
 _GIVEN = re.compile(rb"(?:^|[\n;])[ \t]*([\w\x80-\xff]+)(?:[ \t]*:[^=\n]*)?[ \t]*=[ \t]*(?:lambda\b[^:\n]*)?$")
 _ENDS = re.compile(rb"[ \t]*(?:[,)#;\r\n]|$)")
 _FIRST = re.compile(rb"\(\s*([\w\x80-\xff.]+)\s*,")
+_SPREAD = re.compile(rb"\*\*[ \t]*([\w\x80-\xff]+)")
+_MAKING = ("__init__", "__new__")
 _NEAR = 300
 
 
 def stand_ins(context: RenameContext, function: Bound) -> Iterator[Bound]:
-    """Yield the bindings that pass their arguments on to a function: `g = f`, `partial(f)`, `@wraps(f)`."""
+    """Yield the bindings that pass their arguments on to a function: `g = f`, `partial(f)`, `@wraps(f)`, `f(**kw)`."""
     name = function.name
+    yield from _forwarding_functions(context, function)
     for path, facts in context.files(name):
         text = context.world.text(path)
         for at in context.places(path, name):
@@ -37,6 +41,35 @@ def stand_ins(context: RenameContext, function: Bound) -> Iterator[Bound]:
                 yield Bound(path, scope, called)
         if context.is_late("other names of the function were looked for"):
             return
+
+
+def _forwarding_functions(context: RenameContext, function: Bound) -> Iterator[Bound]:
+    """Yield the functions that call a function, or its class, with all arguments by name that they were given."""
+    called = [function]
+    facts = context.world.facts(function.file)
+    holder = facts.scopes[function.scope].definition if facts is not None and function.name in _MAKING else -1
+    if facts is not None and holder >= 0:
+        called.append(Bound(function.file, facts.definitions[holder].scope, facts.definitions[holder].name))
+    for target in called:
+        for path, there in context.files(target.name):
+            text = context.world.text(path)
+            for at in context.places(path, target.name):
+                spread = spread_argument(text, at + len(target.name.encode()))
+                if spread is None or there.in_text(at):
+                    continue
+                index = there.scopes[there.scope_at(at)].definition
+                of = there.definitions[index] if index >= 0 else None
+                if of is None or not re.search(rb"\*\*[ \t]*%s\b" % re.escape(spread), text[of.start : of.body]):
+                    continue
+                if target in context.resolver.at(path, at, target.name).entities:
+                    yield Bound(path, of.scope, of.name)
+
+
+def spread_argument(text: bytes, at: int) -> bytes | None:
+    """Return the mapping whose items a call that opens at a place gives as arguments by name."""
+    closed = closing_bracket(text, at) if text[at : at + 1] == b"(" else None
+    spread = _SPREAD.search(text, at, closed) if closed is not None else None
+    return spread[1] if spread is not None else None
 
 
 def lambda_names(context: RenameContext) -> Iterator[Bound]:

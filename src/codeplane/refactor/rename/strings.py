@@ -7,6 +7,7 @@ from codeplane.code.entity import Bound, Entity
 from codeplane.code.model import Facts
 from codeplane.code.resolve.tier import Tier
 from codeplane.refactor.draft import Edit
+from codeplane.refactor.rename.keyword_arguments import is_called_with_mapping
 from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.spelling import Spelling
 
@@ -57,6 +58,12 @@ _ACCESS = 400
 _MAX_DOTTED = 200
 _SPELLED = "spells the whole dotted path"
 _PATH_ALONE = re.compile(rb"[A-Za-z]{0,2}([\"'])[\w.:]+\1")
+# The name of a member is an argument of these, and of functions that replace it for a while.
+_BY_NAME = re.compile(
+    rb"\b(?:attrgetter|methodcaller|hasattr|setattr|delattr|patch\.object|monkeypatch\.(?:set|del)attr)\s*"
+    rb"\((?:[^()]*,)?\s*$"
+)
+_GIVES_NAMES = "__getattr__"
 _CASTS = re.compile(rb"\b(?:cast|TypeVar|NewType|ForwardRef)\s*\(\s*(?:[^()]*?[=,]\s*)?$")
 
 
@@ -119,11 +126,26 @@ def _judge(
     alone = text[at - 1 : at] in (b'"', b"'") and text[at + context.length : at + context.length + 1] in (b'"', b"'")
     if alone and any(call < at < call + _ACCESS for call in reached):
         return "UNKNOWN", "STRING", "reached by its name at run time"
+    if alone and context.subject.sort in ("top", "member") and _BY_NAME.search(text, max(0, start - 200), start):
+        return "UNKNOWN", "STRING", "reached by its name at run time"
+    if alone and context.subject.sort == "top" and _may_be_given(bounds, path, facts, text):
+        return "UNKNOWN", "STRING", "the module may give it by this name"
+    if alone and context.subject.sort == "parameter" and is_called_with_mapping(context, path):
+        return "UNKNOWN", "STRING", "may be given as an argument with **"
     if alone and named and _CASTS.search(text, max(0, start - 120), start):
         return "UNKNOWN", "STRING", "a type in quotes"
     if _contains_dotted_path(context, bounds, path, text, at):
         return "UNKNOWN", "STRING", _SPELLED
     return None, "", ""
+
+
+def _may_be_given(bounds: Sequence[Bound], path: str, facts: Facts, text: bytes) -> bool:
+    """Whether a module gives names by a `__getattr__` of its own, and may give that of one of these definitions."""
+    folder = f"{path.rpartition('/')[0]}/".lstrip("/")
+    if not any(bound.file == path or bound.file.startswith(folder) for bound in bounds):
+        return False
+    own = any(definition.name == _GIVES_NAMES and definition.container < 0 for definition in facts.definitions)
+    return own or (_GIVES_NAMES.encode() in text and (0, _GIVES_NAMES) in facts.rows_by_binding)
 
 
 def _of_all(

@@ -26,6 +26,9 @@ _COMMENTS = (b"#", b"//", b"/*", b"*", b"--", b";", b"<!--")
 _GENERATED = re.compile(rb"@generated\b|\bDO NOT EDIT\b|\b[Gg]enerated (?:by|from) .{0,80}(?i:do not (?:edit|modify))")
 _HEAD = 1500
 _FIXTURE = re.compile(rb"^\s*@(?:[\w.]+\.)?fixture\b", re.MULTILINE)
+# What is inside of these is no name of the declaration that they belong to.
+_MEMBERS = ("class_body", "formal_parameters", "interface_body", "object_type")
+_AUGMENTS = re.compile(rb"declare\s+(?:global\b|module\s*[\"'])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +107,7 @@ def subject_of(world: World, resolver: Resolver, target: Target) -> Subject:
         loose=_is_loose(facts, language, bound, definition, member=member),
     )
     _refuse(world, resolver, subject)
+    _refuse_augmentation(world, resolver, subject)
     siblings = tuple(dict.fromkeys(_siblings(subject)))
     overloaded = _is_overloaded(world, resolver, subject)
     bounds = [
@@ -162,6 +166,22 @@ def _facts(world: World, path: str) -> Facts:
     if is_generated(world.text(path)):
         raise NotRefactorable(f"{path_text(path)} says that it is generated", hint="change what generates it")
     return facts
+
+
+def _refuse_augmentation(world: World, resolver: Resolver, subject: Subject) -> None:
+    """Refuse what adds to a declaration of another module, or of the platform: its name is that one's."""
+    bound, text = subject.bound, world.text(subject.bound.file)
+    if not subject.language.names.types_and_values or b"declare" not in text:
+        return
+    at = subject.at
+    node = resolver.syntax.node(bound.file, at, at + len(bound.name.encode()))
+    while node is not None and node.type not in ("ambient_declaration", *_MEMBERS):
+        node = node.parent
+    if node is not None and node.type not in _MEMBERS and _AUGMENTS.match(text, node.start_byte):
+        raise NotRefactorable(
+            f"{bound.name} adds to what is declared elsewhere",
+            hint="rename it where that is declared, and here by text",
+        )
 
 
 def _refuse(world: World, resolver: Resolver, subject: Subject) -> None:
