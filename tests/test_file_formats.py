@@ -648,7 +648,7 @@ def test_events_in_traces_and_limits_in_the_log() -> None:
         '"content_trust": "TRUSTED_SYSTEM", "session_id": "s", "call_id": "c", "task_id": "t", "thread_id": "h", '
         '"turn_id": "u", "job_id": "j", "payload": {"operation": "search"}}'
     )
-    assert "job_id" not in replace(event, correlation=Correlation(call_id="c")).to_wire()
+    assert "job_id" not in msgspec.structs.replace(event, correlation=Correlation(call_id="c")).to_wire()
     limits = TaskLimits(max_mutations=1, max_test_runs=2, max_duration_sec=3)
     assert limits_to_json(limits) == {"max_mutations": 1, "max_test_runs": 2, "max_duration_sec": 3}
 

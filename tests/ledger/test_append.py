@@ -60,7 +60,7 @@ async def test_an_event_comes_back_as_it_was_given(tmp_path: Path) -> None:
     async with opened(tmp_path / "l.db") as log:
         await log.append([draft])
         (event,) = await log.read(stream="s/ü")
-        for name in Draft.__slots__:
+        for name in Draft.__struct_fields__:
             assert getattr(event, name) == getattr(draft, name)
         assert (event.sequence, event.position) == (1, 1)
         wire = event.to_wire()

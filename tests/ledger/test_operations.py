@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
 from codeplane.kernel.envelope import Outcome
 from codeplane.kernel.json import JsonObject

@@ -1,7 +1,9 @@
 """The ledger's record of a call: its intent before a mutation, its outcome at the end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from codeplane.kernel.actor import Actor
 from codeplane.kernel.call import Call, Operation

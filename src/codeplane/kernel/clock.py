@@ -22,11 +22,9 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's own clocks."""
 
-    def now_ns(self) -> int:
-        return time.time_ns()
-
-    def monotonic_ns(self) -> int:
-        return time.monotonic_ns()
+    # The functions themselves: each call of an operation reads the time forty times.
+    now_ns = staticmethod(time.time_ns)
+    monotonic_ns = staticmethod(time.monotonic_ns)
 
 
 def rfc3339(at_ns: int) -> str:

@@ -1,7 +1,12 @@
-"""Facts: what is written to the log, and what comes back from it."""
+"""Facts: what is written to the log, and what comes back from it.
 
-from dataclasses import dataclass, field
+Those that every event takes are structs: a frozen dataclass takes ten times as long to make.
+"""
+
+from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from codeplane.kernel.clock import rfc3339
 from codeplane.kernel.json import JsonObject
@@ -24,8 +29,7 @@ class ContentTrust(StrEnum):
     TRUSTED_SYSTEM = "TRUSTED_SYSTEM"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Correlation:
+class Correlation(Struct, frozen=True, kw_only=True):
     """The ids that an event belongs to, beside its stream."""
 
     session_id: str | None = None
@@ -53,8 +57,7 @@ class Correlation:
 NO_CORRELATION = Correlation()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True):
     """An event before the log has given it its place."""
 
     stream: str
@@ -63,7 +66,7 @@ class Draft:
     actor: str = "system"
     source: Source = Source.SYSTEM
     content_trust: ContentTrust = ContentTrust.TRUSTED_SYSTEM
-    correlation: Correlation = field(default=NO_CORRELATION)
+    correlation: Correlation = NO_CORRELATION
     schema: int = 1
     event_id: str | None = None
     # When it happened, where that is known before the log takes it.
@@ -81,8 +84,7 @@ class SealedPayload:
     limit: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True):
     """One fact in the log."""
 
     event_id: str

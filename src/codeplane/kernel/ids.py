@@ -5,37 +5,41 @@ import time
 from hashlib import sha1, sha256
 
 _NAMESPACE = bytes.fromhex("8b0c7a5e3f6d5d1e9c570d8b1d1f6a10")
-_BYTES, _POOLED = 10, 256
+_DIGITS, _POOLED = 20, 256
+# Of the millisecond an id has the last ten digits.
+_LAST_DIGITS = 0xFF_FFFF_FFFF
 
 
 class _Randomness:
-    """The system's random bytes, fetched by the hundred: each fetch releases the interpreter lock, and under load
-    waiting to get it back costs more than the call."""
+    """The system's random bytes in hexadecimal, fetched by the hundred: each fetch releases the interpreter lock, and
+    under load waiting to get it back costs more than the call."""
 
     def __init__(self) -> None:
-        self._pool: list[bytes] = []
-        self._pid = os.getpid()
+        self._pool: list[str] = []
+        # A forked process must not use what its parent will.
+        os.register_at_fork(after_in_child=self._forget)
 
-    def take(self) -> bytes:
+    def take(self) -> str:
         """Ten unique bytes, in every thread and forked process."""
-        if self._pid != os.getpid():
-            self._pool, self._pid = [], os.getpid()
         try:
             return self._pool.pop()
         except IndexError:
-            fetched = os.urandom(_BYTES * _POOLED)
-            self._pool.extend([fetched[start : start + _BYTES] for start in range(_BYTES, len(fetched), _BYTES)])
-            return fetched[:_BYTES]
+            fetched = os.urandom(_DIGITS // 2 * _POOLED).hex()
+            self._pool.extend([fetched[start : start + _DIGITS] for start in range(_DIGITS, len(fetched), _DIGITS)])
+            return fetched[:_DIGITS]
+
+    def _forget(self) -> None:
+        self._pool = []
 
 
 _randomness = _Randomness()
+_VARIANTS = dict(zip("0123456789abcdef", "89ab" * 4, strict=True))
 
 
 def uuid7() -> str:
     """A UUIDv7: sortable by the millisecond it was made in, for people; order always comes from sequences."""
-    at, random = _millisecond(), _randomness.take().hex()
-    variant = "89ab"[int(random[3], 16) & 3]
-    return f"{at[:8]}-{at[8:]}-7{random[:3]}-{variant}{random[4:7]}-{random[7:19]}"
+    at, random = f"{time.time_ns() // 1_000_000:012x}", _randomness.take()
+    return f"{at[:8]}-{at[8:]}-7{random[:3]}-{_VARIANTS[random[3]]}{random[4:7]}-{random[7:19]}"
 
 
 def new_id(kind: str) -> str:
@@ -43,11 +47,7 @@ def new_id(kind: str) -> str:
 
     Random ids would each land on another page of the log's indexes, and every such page is written at each commit.
     """
-    return f"{kind}_{_millisecond()[2:]}{_randomness.take()[:5].hex()}"
-
-
-def _millisecond() -> str:
-    return f"{time.time_ns() // 1_000_000:012x}"
+    return f"{kind}_{time.time_ns() // 1_000_000 & _LAST_DIGITS:010x}{_randomness.take()[:10]}"
 
 
 def derived_event_id(*parts: str) -> str:

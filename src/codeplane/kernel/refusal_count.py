@@ -1,7 +1,9 @@
 """Refused calls of unknown callers: the first are recorded one by one, a flood of them as a number."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from codeplane.kernel.clock import SECOND_NS, Clock
 from codeplane.kernel.event import Draft

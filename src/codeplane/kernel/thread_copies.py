@@ -1,7 +1,8 @@
 """Copies of a call's facts for the thread that the call belongs to, so that one stream shows the whole conversation."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from codeplane.kernel.event import Draft
 from codeplane.kernel.ids import derived_event_id
@@ -44,11 +45,11 @@ def original_type(kind: str) -> str:
 
 def with_thread_copies(drafts: Sequence[Draft]) -> Sequence[Draft]:
     """The drafts and, behind them, copies of those that belong to a thread."""
-    copies = [
-        _copy(draft, draft.correlation.thread_id)
-        for draft in drafts
-        if draft.correlation.thread_id is not None and draft.type in COPIED and not _is_routine(draft)
-    ]
+    copies: list[Draft] = []
+    for draft in drafts:
+        thread_id = draft.correlation.thread_id
+        if thread_id is not None and draft.type in COPIED and not _is_routine(draft):
+            copies.append(_copy(draft, thread_id))
     return [*drafts, *copies] if copies else drafts
 
 

@@ -1,7 +1,8 @@
 """What every draft passes on its way into the log, whatever orders it: redaction and the bound on payloads."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
 
 from codeplane.kernel.errors import MalformedRequest, TooLarge
 from codeplane.kernel.event import Draft
@@ -25,23 +26,23 @@ class DraftEncoder:
         """
         drafts = with_thread_copies(drafts)
         try:
-            encoded = _encode_payloads(drafts)
-            if not self._are_clean(encoded.values()):
+            payloads = _encode_payloads(drafts)
+            if not self._are_clean(payloads):
                 # Before the write, because the tables are made from the payloads too.
                 drafts = [replace(draft, payload=self._without_secrets(draft.payload)) for draft in drafts]
-                encoded = _encode_payloads(drafts)
-            payloads = [encoded[id(draft.payload)] for draft in drafts]
+                payloads = _encode_payloads(drafts)
         except (TypeError, ValueError, RecursionError) as error:
             raise MalformedRequest("an event's payload cannot be written as JSON") from error
-        largest = max((_size(payload) for payload in payloads), default=0)
+        largest = max(map(_size, payloads), default=0)
         if largest > self._max_bytes:
             raise TooLarge(f"an event's payload has {largest} bytes", details={"limit": self._max_bytes})
         return Append(drafts=drafts, payloads=payloads, expect=expect)
 
-    def _are_clean(self, payloads: Collection[str]) -> bool:
+    def _are_clean(self, payloads: Sequence[str]) -> bool:
         """Whether none can hold a secret: looked at together, and one by one only where something was found."""
-        return self._redactor.is_clean("\n".join(payloads)) or (
-            len(payloads) > 1 and all(map(self._redactor.is_clean, payloads))
+        distinct = payloads if len(payloads) == 1 else {*payloads}
+        return self._redactor.is_clean("\n".join(distinct)) or (
+            len(distinct) > 1 and all(map(self._redactor.is_clean, distinct))
         )
 
     def _without_secrets(self, payload: JsonObject) -> JsonObject:
@@ -50,10 +51,15 @@ class DraftEncoder:
         return redacted
 
 
-def _encode_payloads(drafts: Sequence[Draft]) -> dict[int, str]:
-    """The payloads as JSON by their identity: a copy for a thread has the payload of the event that it copies."""
-    payloads = {id(draft.payload): draft.payload for draft in drafts}
-    return {identity: dumps(payload) for identity, payload in payloads.items()}
+def _encode_payloads(drafts: Sequence[Draft]) -> list[str]:
+    """The payloads as JSON; a copy for a thread has the very payload of the event that it copies."""
+    if len(drafts) == 1:
+        return [dumps(drafts[0].payload)]
+    encoded: dict[int, str] = {}
+    for draft in drafts:
+        if id(draft.payload) not in encoded:
+            encoded[id(draft.payload)] = dumps(draft.payload)
+    return [encoded[id(draft.payload)] for draft in drafts]
 
 
 def _size(text: str) -> int:

@@ -3,12 +3,15 @@
 import base64
 import binascii
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from codeplane.kernel.clock import Clock
 from codeplane.kernel.errors import LedgerCorrupt, SchemaTooNew
-from codeplane.kernel.event import NO_CORRELATION, ContentTrust, Correlation, Draft, Source
+from codeplane.kernel.event import NO_CORRELATION, ContentTrust, Correlation, Draft, SealedPayload, Source
 from codeplane.kernel.ids import uuid7
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.ledger.database import SCHEMA_VERSION
@@ -29,7 +32,7 @@ class SharedMessage:
 def stamp(append: Append, clock: Clock) -> Append:
     """The append with ids and times for its events, which are the same on every node."""
     drafts = [
-        replace(
+        structs.replace(
             draft,
             event_id=draft.event_id or uuid7(),
             at_ns=clock.now_ns() if draft.at_ns is None else draft.at_ns,
@@ -96,17 +99,42 @@ def _append_to_json(append: Append) -> JsonObject:
         }
         for draft, payload in zip(append.drafts, append.payloads, strict=True)
     ]
-    return {"events": events, **({"expect": dict(append.expect)} if append.expect else {})}
+    sealed: list[JsonObject] = [
+        {
+            "owner": payload.owner,
+            "hash": payload.hash,
+            "size": payload.size,
+            "data": base64.b64encode(payload.data).decode(),
+        }
+        for payload in append.sealed
+    ]
+    return {
+        "events": events,
+        **({"expect": dict(append.expect)} if append.expect else {}),
+        **({"sealed": sealed} if sealed else {}),
+    }
 
 
 def _append_from_json(entry: JsonObject) -> Append:
-    events, expect = entry["events"], entry.get("expect")
-    assert isinstance(events, list)
+    events, expect, sealed = entry["events"], entry.get("expect"), entry.get("sealed", [])
+    assert isinstance(events, list) and isinstance(sealed, list)
     drafts = [_draft_from_json(event) for event in events]
     return Append(
         drafts=drafts,
         payloads=[str(event["payload"]) for event in events],
         expect={str(stream): int(str(head)) for stream, head in expect.items()} if isinstance(expect, dict) else None,
+        sealed=[_sealed_from_json(payload) for payload in sealed],
+    )
+
+
+def _sealed_from_json(payload: JsonObject) -> SealedPayload:
+    """A payload that its node has accepted: a bound of another one must not decide otherwise about its events."""
+    return SealedPayload(
+        owner=str(payload["owner"]),
+        hash=str(payload["hash"]),
+        size=int(str(payload["size"])),
+        data=base64.b64decode(str(payload["data"]), validate=True),
+        limit=sys.maxsize,
     )
 
 

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from codeplane.kernel.call_record import CALL_FINISHED, CALL_STARTED, recovered_payload, task_stream, with_copies
 from codeplane.kernel.errors import CodePlaneError, Interrupted, OutcomeUnknown

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from codeplane.kernel.actor import Answer, AskPerson, Caller, Progress
 from codeplane.kernel.call import Call
@@ -428,7 +429,7 @@ async def test_after_a_restart_what_was_begun_is_unknown_and_never_runs_again(tm
             "operation": "fixture.send", "mutates": True, "budget": "mutation", "owner_id": "owner",
             "arguments_hash": action.arguments_hash, "idempotency_key": action.key, "action_id": action.action_id,
         }  # fmt: skip
-        correlation = replace((await events(opened, "action.created"))[0].correlation, call_id="call_cut_off")
+        correlation = structs.replace((await events(opened, "action.created"))[0].correlation, call_id="call_cut_off")
         draft = Draft(stream=f"task/{action.task_id}", type="call.started", payload=started, correlation=correlation)
         await opened.log.append([draft])
     async with asking(tmp_path, operations=[ops]) as opened:

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from codeplane.disk.git_folders import GitFolders
 from codeplane.kernel.actor import Actor, ActorKind

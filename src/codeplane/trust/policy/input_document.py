@@ -79,13 +79,21 @@ def build_input(
         ("kinds", assessment.kinds),
         ("resources", assessment.resources),
     ):
+        if not values:
+            # Most calls have none of most.
+            lists[name] = []
+            continue
         truncator = _Truncator()
         lists[name] = truncator.value(list(values), 1)
         cut += [name] if truncator.cut else []
-    truncator = _Truncator()
-    bounded_arguments = truncator.value(dict(arguments or {}), 0)
-    # Arguments that were not gathered count as cut: a policy that was just reloaded must not take them for empty.
-    cut += ["arguments"] if truncator.cut or arguments is None else []
+    bounded_arguments: JsonValue = {}
+    if arguments:
+        truncator = _Truncator()
+        bounded_arguments = truncator.value(dict(arguments), 0)
+        cut += ["arguments"] if truncator.cut else []
+    elif arguments is None:
+        # What was not gathered counts as cut: a policy that was just reloaded must not take it for empty.
+        cut.append("arguments")
     return {
         "actor": actor.to_json(),
         "operation": {

@@ -1,7 +1,9 @@
 """One run of a turn by an outside agent: who calls for it, and what it records in its thread."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from codeplane.kernel.actor import Actor, Caller, Origin
 from codeplane.kernel.event import Draft

@@ -5,7 +5,9 @@ import base64
 import binascii
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from codeplane.kernel.call import Call
 from codeplane.kernel.config import ArtifactsConfig

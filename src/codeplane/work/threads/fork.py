@@ -1,8 +1,8 @@
 """`thread.fork`: a new conversation that begins with the messages of another."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from codeplane.kernel.call import Call

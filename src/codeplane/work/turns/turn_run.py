@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from codeplane.kernel.actor import Actor, Caller, Origin
 from codeplane.kernel.event import Draft
