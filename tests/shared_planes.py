@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from codeplane.kernel.actor import Caller
+from codeplane.kernel.clock import Clock
 from codeplane.kernel.json import JsonObject
 from codeplane.wiring.app import Plane
 from tests.kernel.plane import Answered, FixtureOps, plane
@@ -15,10 +16,12 @@ QUICK = ("embeddings.model=none", "index.watch=false")
 
 
 @asynccontextmanager
-async def sharing(folder: Path, name: str, *settings: str, ops: object | None = None) -> AsyncIterator[Plane]:
+async def sharing(
+    folder: Path, name: str, *settings: str, ops: object | None = None, clock: Clock | None = None
+) -> AsyncIterator[Plane]:
     """A plane on a folder of its own, on the shared log of all of them."""
     shared = f"ledger.shared={folder / 'shared'}"
-    async with plane(folder / name, shared, *QUICK, *settings, operations=[ops or FixtureOps()]) as opened:
+    async with plane(folder / name, shared, *QUICK, *settings, operations=[ops or FixtureOps()], clock=clock) as opened:
         yield opened
 
 

@@ -502,6 +502,11 @@ REQUIREMENTS = (
         id="SHR-07", source="design §13", promise="an idempotency key runs once, whichever planes it is used in"
     ),
     Requirement(
+        id="SHR-08",
+        source="design §10",
+        promise="work whose server has gone is finished once by another that may, and the first one notices",
+    ),
+    Requirement(
         id="LOG-18",
         source="design §13",
         promise="caches are fed by applied events, in order and before the append returns, whoever appended",

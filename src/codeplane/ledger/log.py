@@ -36,8 +36,8 @@ from codeplane.ledger.writer import Writer
 
 # The node of a log that no others share.
 LOCAL_NODE = "local"
-# Larger blobs stay with the node that stored them.
-_SHARED_BLOB_BYTES = 256 * 1024
+# Larger blobs and payloads stay with the node that stored them.
+_SHARED_BYTES = 256 * 1024
 
 
 @dataclass(slots=True)
@@ -195,9 +195,10 @@ class SqliteLog:
         with span("sqlite.append", events=len(drafts)):
             append = self._encoder.encode(drafts, expect)
             if sealed and self._shared is not None:
-                # Payloads stay with their node: here before the events are anywhere.
+                # Here first, since their bound is this node's to hold; small ones go to the others with the events.
                 for payload in sealed:
                     await self.store_payload(payload)
+                append.sealed = [payload for payload in sealed if len(payload.data) <= _SHARED_BYTES]
             else:
                 append.sealed = sealed
             append.reply = Reply()
@@ -296,7 +297,7 @@ class SqliteLog:
         key = digest(data)
         sealed = data if self._seal is None else self._seal.seal(data, key)
         blob = StoredBlob(key=key, at_ns=self._clock.now_ns(), data=sealed, limit=self._config.blob_bytes)
-        if self._shared is not None and len(data) <= _SHARED_BLOB_BYTES:
+        if self._shared is not None and len(data) <= _SHARED_BYTES:
             self._shared.submit(blob)
         else:
             self._writer.submit(blob)

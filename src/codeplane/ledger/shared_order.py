@@ -267,4 +267,6 @@ def _is_error(found: object) -> bool:
 
 
 def _size_of(entry: Entry) -> int:
-    return len(entry.data) if isinstance(entry, StoredBlob) else sum(map(len, entry.payloads))
+    if isinstance(entry, StoredBlob):
+        return len(entry.data)
+    return sum(map(len, entry.payloads)) + sum(len(payload.data) for payload in entry.sealed)

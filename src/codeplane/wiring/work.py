@@ -28,9 +28,10 @@ from codeplane.work.deferred.calls import DeferredCallRuns
 from codeplane.work.deferred.record import DeferredStore
 from codeplane.work.deferred.table import DeferredTable
 from codeplane.work.items.engine import WorkEngine
+from codeplane.work.items.item import WorkItem
 from codeplane.work.items.operations import WorkOperations
 from codeplane.work.items.step_list import StepList
-from codeplane.work.items.table import WorkTable
+from codeplane.work.items.table import LEASED, WorkTable
 from codeplane.work.jobs.table import JobTable
 from codeplane.work.jobs.tree_lifecycle import TreeLifecycle
 from codeplane.work.operations import SessionOperations
@@ -87,7 +88,8 @@ class WorkWiring(PlaneWiring):
             foundation.log,
             PayloadStore(log=foundation.log, seal=foundation.seal, max_bytes=config.artifacts.thread_bytes),
         )
-        self._origins = BoundedCache[str, bool](_MAX_ORIGINS)
+        # By item and attempt: each attempt may be another node's.
+        self._origins = BoundedCache[tuple[str, int], bool](_MAX_ORIGINS)
         self._conversations = Conversations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
         self._explorations = Explorations.of(foundation, self._payloads, house.plane(ModelsWiring).choice)
         repository = house.plane(RepositoryWiring)
@@ -114,6 +116,7 @@ class WorkWiring(PlaneWiring):
             disconnect=self.sessions.disconnect,
             on_crash=lambda error: logger.error("work could not go on", exc_info=error),
             is_own=self._is_own if foundation.log.is_shared else None,
+            may_take_over=self._may_take_over if config.work.take_over else None,
         )
         self.jobs = self._conversations.job_queue(self.engine)
         self._tree_lifecycle = TreeLifecycle(
@@ -227,15 +230,24 @@ class WorkWiring(PlaneWiring):
         """Whether a server in the background has to stay up without calls."""
         return self.engine.running > 0 or self.deferred.running > 0 or self.schedules.keep_server_up
 
-    async def _is_own(self, work_id: str) -> bool:
-        """Whether an item was created on this node of a shared log: its payloads and its repository are here."""
-        known = self._origins.get(work_id)
+    async def _is_own(self, item: WorkItem) -> bool:
+        """Whether this node of a shared log leased an item last, or else created it: its payloads and its repository
+        are here."""
+        known = self._origins.get((item.work_id, item.attempt))
         if known is None:
             log = self.foundation.log
-            events = await log.query(EventQuery(stream=f"work/{work_id}", limit=1))
+            leases = EventQuery(stream=item.stream, types=(LEASED,), newest=True, limit=1)
+            events = await log.query(leases) or await log.query(EventQuery(stream=item.stream, limit=1))
             known = bool(events) and log.is_own(events[0])
-            self._origins.put(work_id, known)
+            self._origins.put((item.work_id, item.attempt), known)
         return known
+
+    async def _may_take_over(self, item: WorkItem) -> bool:
+        """Whether the calls that are left of another node's item are known here; other kinds of work go on in files of
+        their own node."""
+        if item.kind != StepList.name:
+            return False
+        return await self._payloads.get(item.work_id, item.payload_hash) is not None
 
     async def _state(self, call: Call) -> JsonObject:
         return await self.engine.state()

@@ -30,6 +30,10 @@ class WorkConfig(Section):
         86_400.0, gt=0, description="seconds that the steps of one item take, unless a person raises it"
     )
     lease_sec: float = Field(60.0, gt=0, description="how long an engine holds an item without renewing")
+    take_over: bool = Field(
+        False,
+        description="finish here, in this folder, lists of calls whose server on the same shared log has gone",
+    )
     payload_bytes: int = Field(8 * 1024 * 1024, ge=1024, description="payloads stored for one item")
 
 

@@ -24,7 +24,7 @@ from codeplane.kernel.event_log import EventQuery
 from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.ports import Ledger
 from codeplane.work.admission import Admission
-from codeplane.work.items.item import WaitReason, WorkItem, WorkState
+from codeplane.work.items.item import WaitReason, WorkItem, WorkState, work_stream
 from codeplane.work.items.kind import Door, Transition, WorkKind, WorkRun
 from codeplane.work.items.store import CANDIDATES, WorkStore
 from codeplane.work.items.table import CANCELLED, FAILED, LEASED, RESUMED
@@ -53,9 +53,14 @@ class WorkEngine:
         withdraw: Callable[[str, str], Awaitable[int]],
         disconnect: Callable[[str], None],
         on_crash: Callable[[BaseException], None],
-        is_own: Callable[[str], Awaitable[bool]] | None = None,
+        is_own: Callable[[WorkItem], Awaitable[bool]] | None = None,
+        may_take_over: Callable[[WorkItem], Awaitable[bool]] | None = None,
     ) -> None:
-        """`node` stays the same over restarts, `instance` does not; `withdraw` ends an actor's open questions."""
+        """`node` stays the same over restarts, `instance` does not; `withdraw` ends an actor's open questions.
+
+        Where several nodes share the log, `is_own` says which items are this one's, and `may_take_over` which of
+        another node's can be finished here once their lease has run out.
+        """
         self._log = log
         self._kinds = {kind.name: kind for kind in kinds}
         self._clock = clock
@@ -67,6 +72,9 @@ class WorkEngine:
         self._disconnect = disconnect
         self._on_crash = on_crash
         self._is_own = is_own
+        self._may_take_over = may_take_over
+        # Items that another node has taken over while they ran here.
+        self._lost: set[str] = set()
         self.store = WorkStore(log)
         self._running: dict[str, asyncio.Task[None]] = {}
         # How many items of each kind run.
@@ -100,6 +108,8 @@ class WorkEngine:
     def start(self, door: Door) -> None:
         """Take up what was left behind and what comes; the calls of items go through `door`."""
         self._door = door
+        if self._is_own is not None:
+            self._log.listen({LEASED, CANCELLED}, self._yield_to_others)
         self._due.set()
         self._tasks = [asyncio.ensure_future(self._lead()), asyncio.ensure_future(self._follow_answers())]
 
@@ -226,7 +236,7 @@ class WorkEngine:
         full, skip = self._full_kinds(), 0
         while True:
             page = await self.store.list_candidates(full, skip=skip)
-            for item in await self._only_own(page):
+            for item in await self._runnable(page):
                 if len(self._running) >= self._config.max_running:
                     return
                 if item.work_id not in self._running and self._has_place(item.kind) and await self._is_due(item):
@@ -252,10 +262,34 @@ class WorkEngine:
         return known is None or self._places[kind] < known.max_running
 
     async def _only_own(self, items: list[WorkItem]) -> list[WorkItem]:
-        """The items that this node may run or end: those that were created on it."""
+        """The items that this node may end: those that it leased last, or that were created on it and never leased."""
         if self._is_own is None:
             return items
-        return [item for item in items if await self._is_own(item.work_id)]
+        return [item for item in items if await self._is_own(item)]
+
+    async def _runnable(self, items: list[WorkItem]) -> list[WorkItem]:
+        """This node's items, and those of nodes that have gone."""
+        if self._is_own is None:
+            return items
+        return [item for item in items if await self._is_own(item) or await self._is_left(item)]
+
+    async def _is_left(self, item: WorkItem) -> bool:
+        """Whether another node has let an item go that can be finished here; a lease decides between those who try."""
+        if self._may_take_over is None or item.state is not WorkState.RUNNING:
+            return False
+        return self._clock.now_ns() >= item.lease_until_ns and await self._may_take_over(item)
+
+    def _yield_to_others(self, event: Event) -> None:
+        """Stop what another node has taken over or cancelled; a call that is under way ends first when it was taken
+        over, since the other node waits for its answer."""
+        work_id = event.stream.removeprefix(work_stream(""))
+        running = self._running.get(work_id)
+        if running is None or self._log.is_own(event):
+            return
+        if event.type == LEASED:
+            self._lost.add(work_id)
+        else:
+            running.cancel()
 
     async def _is_due(self, item: WorkItem) -> bool:
         """Whether the item can go on: it is queued, its question is answered, or its holder let it go."""
@@ -287,6 +321,7 @@ class WorkEngine:
 
     def _on_done(self, item: WorkItem, done: "asyncio.Task[None]") -> None:
         self._running.pop(item.work_id, None)
+        self._lost.discard(item.work_id)
         self._places[item.kind] -= 1
         self._disconnect(item.work_id)
         self._due.set()
@@ -321,7 +356,7 @@ class WorkEngine:
         return WorkRun(
             door=self._door,
             node=self._node,
-            is_stopping=lambda: self._stopping,
+            is_stopping=lambda: self._stopping or item.work_id in self._lost,
             refresh=partial(self._load_own, item.work_id),
         )
 
