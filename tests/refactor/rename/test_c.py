@@ -109,6 +109,35 @@ async def test_a_method_that_the_language_itself_calls_is_asked_about(tmp_path: 
         assert failed(await ask("refactor.delete", target="box.cc:2:8", apply=True)) == "STILL_USED"
 
 
+@pytest.mark.parametrize(
+    ("text", "symbol"),
+    [
+        ("struct Step {\n  typedef int difference_type;\n};\nStep::difference_type far(Step a);\n", ":2:15"),
+        ("struct Step {\n  using value_type = int;\n};\n", ":2:9"),
+        (
+            "#include <mutex>\nstruct Gate {\n  void lock();\n  void unlock();\n};\n"
+            "void f(Gate& gate) { std::lock_guard<Gate> held(gate); }\n",
+            ":3:8",
+        ),
+    ],
+)
+async def test_a_member_that_templates_of_the_library_ask_for_is_asked_about(
+    tmp_path: Path, text: str, symbol: str
+) -> None:
+    root = made(tmp_path, {"step.cc": text})
+    async with asking(root) as ask:
+        plan = result(await ask("refactor.rename", symbol=f"step.cc{symbol}", new_name="first", apply=True))
+        assert plan["status"] != "applied" and texts(root)["step.cc"] == text
+
+
+async def test_a_method_named_lock_that_nothing_locks_is_renamed(tmp_path: Path) -> None:
+    text = "struct Gate {\n  void lock();\n};\nvoid f(Gate& gate) { gate.lock(); }\n"
+    root = made(tmp_path, {"gate.cc": text})
+    async with asking(root) as ask:
+        done = result(await ask("refactor.rename", symbol="gate.cc:2:8", new_name="shut", apply=True))
+        assert done["status"] == "applied" and texts(root)["gate.cc"] == text.replace("lock()", "shut()")
+
+
 async def test_files_of_definitions_that_headers_include_are_renamed_along(tmp_path: Path) -> None:
     files = {
         "box.h": 'class Box {\n  int size_;\n  int size();\n};\n#include "box.inl"\n',

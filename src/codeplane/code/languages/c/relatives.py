@@ -18,6 +18,22 @@ _OF_COROUTINES = words(
     """promise_type get_return_object initial_suspend final_suspend unhandled_exception return_void return_value
     yield_value await_transform await_ready await_suspend await_resume"""
 )
+# Types in a class, and what allocators and locks do, that templates of the standard library ask for by these names.
+_OF_TEMPLATES = words(
+    """allocator_type char_type const_pointer const_reference difference_type element_type
+    int_type is_always_equal is_transparent iterator iterator_category iterator_concept key_type mapped_type off_type
+    other param_type pointer pos_type propagate_on_container_copy_assignment propagate_on_container_move_assignment
+    propagate_on_container_swap rebind reference result_type size_type state_type traits_type
+    value_type"""
+)
+_METHODS_OF_TEMPLATES = {
+    **dict.fromkeys(words("allocate deallocate"), ("allocator", "allocator_traits", "rebind", "value_type")),
+    **dict.fromkeys(
+        words("lock unlock try_lock lock_shared unlock_shared try_lock_shared"),
+        ("lock_guard", "scoped_lock", "shared_lock", "unique_lock", "condition_variable_any"),
+    ),
+    **dict.fromkeys(words("push_back push_front insert"), ("back_inserter", "front_inserter", "inserter")),
+}
 
 
 class CRelatives:
@@ -81,7 +97,15 @@ class CRelatives:
             outside = outside or "loops over ranges"
         elif facts.language != "c" and member.name in _OF_COROUTINES:
             outside = outside or "coroutines"
+        elif facts.language != "c" and self._is_of_templates(member, kind):
+            outside = outside or "templates of the standard library"
         return Relatives(members=members, outside=outside)
+
+    def _is_of_templates(self, member: Bound, kind: str) -> bool:
+        """Whether templates of the standard library may ask a class for a member by its name."""
+        if kind not in ("method", "function", "prototype", "field"):
+            return member.name in _OF_TEMPLATES
+        return any(self._view.files_with(name) for name in _METHODS_OF_TEMPLATES.get(member.name, ()))
 
     def _may_override(self, body: Body, name: str) -> bool:
         """Whether a method may override one of a base; where a class marks what does, the others do not."""
