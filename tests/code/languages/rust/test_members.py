@@ -47,6 +47,26 @@ def check(folder: Path, files: Mapping[str, str]) -> None:
 
 
 CASES: dict[str, dict[str, str]] = {
+    "a macro is known in the modules below it": {
+        "src/main.rs": "macro_rules! ‹cap› { () => { 1 }; }\nmod shop;\n"
+        "mod inner { fn f() -> u8 { «cap»!() } }\nfn g() -> u8 { «cap»!() }\n",
+        "src/shop.rs": "mod till;\nfn f() -> u8 { «cap»!() }\n",
+        "src/shop/till.rs": "fn f() -> u8 { «cap»!() }\n",
+    },
+    "a macro of a module under macro_use is known below that, and one of another module is not": {
+        "src/main.rs": "#[macro_use]\nmod tools;\nmod shop;\n",
+        "src/tools.rs": "macro_rules! ‹cap› { () => { 1 }; }\n",
+        "src/shop.rs": "mod own { macro_rules! cap { () => { 2 }; } fn g() -> u8 { cap!() } }\n"
+        "fn f() -> u8 { «cap»!() }\n",
+    },
+    "a macro below the module that uses its name is asked about": {
+        "src/main.rs": "mod shop;\nmacro_rules! ‹cap› { () => { 1 }; }\n",
+        "src/shop.rs": "fn f() -> u8 { ?cap?!() }\n",
+    },
+    "the name of a loop is no use of a field": {
+        "src/main.rs": "struct A { ‹name›: u8 }\n"
+        "fn f(a: A) -> u8 { 'name: loop { if a.«name» > 1 { break 'name; } continue 'name; } 1 }\n",
+    },
     "the body of a macro means what it means where it is called": {
         "src/main.rs": "struct A;\nimpl A { fn ‹go›(&self) {} fn put(&self) {} }\nstruct B;\n"
         "impl B { fn go(&self) {} }\n"

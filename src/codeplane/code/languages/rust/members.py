@@ -74,8 +74,8 @@ class RustMembers(MemberResolver):
             return None
         if above.type == "token_tree":
             return self._of_token(path, node, name)
-        if above.type == "token_tree_pattern":
-            # A word that a macro asks for.
+        if above.type in ("token_tree_pattern", "label"):
+            # A word that a macro asks for, or the name of a loop.
             return _ELSEWHERE
         if node.type in ("field_identifier", "shorthand_field_identifier"):
             return self._of_field_name(path, node, above, name)

@@ -7,19 +7,13 @@ from msgspec import Struct
 from codeplane.code.entity import Bound, Module, Outside
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.languages.rust.locals import RustLocals
+from codeplane.code.languages.rust.macro_scope import macros_above
 from codeplane.code.languages.rust.modules import RustModules
 from codeplane.code.languages.rust.prelude import PRELUDE
 from codeplane.code.languages.rust.syntax import Node, around, field, is_module, module_node, root_of, text_of
-from codeplane.code.languages.rust.uses import Contents, Use, contents_of
+from codeplane.code.languages.rust.uses import Contents, Mod, Use, contents_of
 
 _MAX_HOPS = 24
-
-
-class Mod(Struct, frozen=True, gc=False):
-    """A module: a file, or the inline module of a file whose body starts at a place."""
-
-    path: str
-    at: int = 0
 
 
 Thing = Bound | Mod | Outside
@@ -58,7 +52,7 @@ class RustNames:
                 continue
             here = Mod(path, ancestor.start_byte if ancestor.type != "source_file" else 0)
             found = self._in(here, name, space, _MAX_HOPS)
-            contents = self._contents_of(here)
+            contents = self.contents(here)
             named = contents is not None and (name in contents.items or name in contents.uses)
             if found and not is_module(ancestor) and not named and all(isinstance(thing, Outside) for thing in found):
                 # Everything of a crate that is not here, which may or may not have such a name.
@@ -70,6 +64,8 @@ class RustNames:
                 break
         found = self._crate(path, name) if space in ("type", "") else ()
         found = found or starred
+        if not found and space == "macro" and (module := self.module_at(path, offset)) is not None:
+            found = macros_above(self, module, name)
         if not found and name in PRELUDE:
             found = (Outside(name),)
         return Found(found, None, doubt)
@@ -121,7 +117,7 @@ class RustNames:
         held = self._roots.get(path)
         if held is None:
             self._roots[path] = ()
-            above = self._parents(Mod(path))
+            above = self.parents(Mod(path))
             found = [root for module in above for root in self.roots(module.path)] if above else [Mod(path)]
             held = self._roots[path] = tuple(dict.fromkeys(found))
         return held
@@ -138,7 +134,8 @@ class RustNames:
         found = self._view.modules(path)
         return found if isinstance(found, RustModules) else None
 
-    def _contents_of(self, module: Mod) -> Contents | None:
+    def contents(self, module: Mod) -> Contents | None:
+        """Return what a module defines and imports."""
         key = (module.path, module.at)
         if key not in self._contents:
             node = self._view.node(module.path, module.at, module.at)
@@ -160,7 +157,7 @@ class RustNames:
         return held
 
     def _look(self, module: Mod, name: str, space: str, hops: int) -> tuple[Thing, ...]:
-        contents = self._contents_of(module)
+        contents = self.contents(module)
         if contents is None:
             return ()
         found: list[Thing] = []
@@ -181,7 +178,7 @@ class RustNames:
         return self._walk(module, use.parts, space, hops - 1, leaving=use.local if len(use.parts) == 1 else "")
 
     def _use_binding(self, module: Mod, name: str, space: str) -> Bound | None:
-        contents = self._contents_of(module)
+        contents = self.contents(module)
         facts = self._view.facts(module.path)
         uses = contents.uses.get(name, ()) if contents is not None else ()
         if facts is None or not uses:
@@ -206,7 +203,7 @@ class RustNames:
             current = (module,)
             depth = 0
             while depth < len(parts) and parts[depth] == "super":
-                current = tuple(above for thing in current if isinstance(thing, Mod) for above in self._parents(thing))
+                current = tuple(above for thing in current if isinstance(thing, Mod) for above in self.parents(thing))
                 depth += 1
             rest = parts[depth:]
         elif first == "":
@@ -244,7 +241,8 @@ class RustNames:
                 return Mod(here.path, ancestor.start_byte if ancestor.type != "source_file" else 0)
         return Mod(here.path)
 
-    def _parents(self, module: Mod) -> tuple[Mod, ...]:
+    def parents(self, module: Mod) -> tuple[Mod, ...]:
+        """Return the modules that declare a module."""
         if module.at:
             node = self._view.node(module.path, module.at, module.at)
             item = (
@@ -265,7 +263,7 @@ class RustNames:
         return saying or [Mod(file) for file in modules.declared_by_path(path)] or candidates
 
     def _declares(self, module: Mod, name: str) -> bool:
-        contents = self._contents_of(module)
+        contents = self.contents(module)
         return contents is not None and any(item.kind == "mod_item" for item in contents.items.get(name, ()))
 
     def declared_modules(self, path: str, at: int, name: str) -> Iterable[Mod]:

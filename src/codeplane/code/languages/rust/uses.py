@@ -1,5 +1,6 @@
 """The items of Rust's modules and blocks, and what their `use` declarations bring."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -19,14 +20,26 @@ _SPACES: Mapping[str, tuple[str, ...]] = {
     "mod_item": ("type",),
     "macro_definition": ("macro",),
 }
+_MACRO_USE = re.compile(r"\bmacro_use\b")
+
+
+class Mod(Struct, frozen=True, gc=False):
+    """A module: a file, or the inline module of a file whose body starts at a place."""
+
+    path: str
+    at: int = 0
 
 
 class Item(Struct, frozen=True, gc=False):
-    """A definition in a module or block; `spaces` are the namespaces in which its name is known."""
+    """A definition in a module or block; `spaces` are the namespaces in which its name is known.
+
+    `gives_macros` says of a module that its macros are known below it.
+    """
 
     at: int
     kind: str
     spaces: tuple[str, ...]
+    gives_macros: bool = False
 
 
 class Use(Struct, frozen=True, gc=False):
@@ -60,7 +73,8 @@ def contents_of(node: Node) -> Contents:
             spaces = _SPACES[declaration.type]
             if declaration.type == "struct_item" and _has_fields(declaration):
                 spaces = ("type",)
-            items.setdefault(text_of(name), []).append(Item(name.start_byte, declaration.type, spaces))
+            gives = declaration.type == "mod_item" and _gives_macros(declaration)
+            items.setdefault(text_of(name), []).append(Item(name.start_byte, declaration.type, spaces, gives))
         elif declaration.type == "use_declaration":
             argument = field(declaration, "argument")
             for use in use_tree(argument, ()) if argument is not None else ():
@@ -88,6 +102,16 @@ def _declaration_nodes(node: Node) -> Iterator[Node]:
                 yield inner
         else:
             yield child
+
+
+def _gives_macros(module: Node) -> bool:
+    """Whether `#[macro_use]` stands before a module."""
+    before = module.prev_named_sibling
+    while before is not None and (before.type == "attribute_item" or before.is_extra):
+        if before.type == "attribute_item" and _MACRO_USE.search(text_of(before)):
+            return True
+        before = before.prev_named_sibling
+    return False
 
 
 def _has_fields(struct: Node) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from codeplane.code.entity import Bound, Outside
 from codeplane.code.languages.member_resolver import CodeView
 from codeplane.code.languages.rust.impls import Member, RustImpls
-from codeplane.code.languages.rust.names import Mod, Thing
+from codeplane.code.languages.rust.names import Thing
 from codeplane.code.languages.rust.std import WRAPPERS, Ty, iterator, outside, substitute_type, tuple_of
 from codeplane.code.languages.rust.syntax import (
     Node,
@@ -17,6 +17,7 @@ from codeplane.code.languages.rust.syntax import (
     type_parameters,
     written_path,
 )
+from codeplane.code.languages.rust.uses import Mod
 
 MAX_DEPTH = 40
 _ITERATING = frozenset({"Iterator", "IntoIterator", "DoubleEndedIterator", "ExactSizeIterator"})
