@@ -174,6 +174,26 @@ COMPLETE: dict[str, dict[str, str]] = {
         "Use.kt": "fun «*each»(items: List<Int>, act: (Int) -> Unit) {\n    for (item in items) act(item)\n}\n\n"
         "fun go() = «each»(listOf(1)) {\n    if (it > 1) return@«each»\n}\n",
     },
+    "overloads in several files of a package are one family": {
+        "a/Text.kt": "package a\n\nclass Text\n\nfun «*mark»(text: String): Text = Text()\n",
+        "a/Number.kt": "package a\n\nfun «mark»(number: Int): Text = Text()\n",
+        "a/Other.kt": 'package a\n\nfun String.mark(): Text = Text()\n\nval other = "a".mark()\n',
+        "b/Use.kt": 'package b\n\nimport a.*\n\nfun go(key: Any) = listOf(«mark»("a"), «mark»(1), «mark»(key))\n',
+    },
+    "an object of a file, and one of its name in a program beside it": {
+        "lib/Grammar.kt": "package lib\n\nopen class Grammar\n\nfun Grammar.«*parse»(text: String): Int = 1\n",
+        "one/Main.kt": 'import lib.*\n\nobject Sum : Grammar()\n\nval a = Sum.«parse»("a")\n',
+        "two/Main.kt": "import lib.*\n\nobject Sum {\n    fun parse(text: String): Int = 2\n}\n\n"
+        'val b = Sum.parse("b")\n',
+    },
+    "functions of programs beside each other": {
+        "one/Main.kt": 'fun «*parse»(text: String): Int = 1\n\nval a = «parse»("a")\n',
+        "two/Main.kt": 'fun parse(text: String): Int = 2\n\nval b = parse("b")\n',
+    },
+    "private functions of one package": {
+        "a/One.kt": "package a\n\nprivate fun «*helper»(n: Int): Int = n\n\nval one = «helper»(1)\n",
+        "a/Two.kt": "package a\n\nprivate fun helper(n: Any): Any = n\n\nval two = helper(2)\n",
+    },
     "overloads are one family": {
         "Log.kt": "class Log {\n    fun «*write»(text: String) = println(text)\n"
         "    fun «write»(number: Int) = println(number)\n}\n",
@@ -214,6 +234,11 @@ ASKED: dict[str, dict[str, str]] = {
     },
     "a lambda of a function from outside": {
         "A.kt": "import lib.build\n\nclass A {\n    fun «*size»(): Int = 1\n\n    fun go() = build { size() }\n}\n",
+    },
+    "functions of one name in two programs": {
+        "one/A.kt": "fun «*size»(): Int = 1\n",
+        "two/A.kt": "fun size(): Int = 2\n",
+        "three/B.kt": "fun go(): Int = size()\n",
     },
     "two classes of one name": {
         "one/A.kt": "class A {\n    fun «*size»(): Int = 1\n}\n",

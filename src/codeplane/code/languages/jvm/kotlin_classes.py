@@ -43,7 +43,23 @@ class KotlinClasses(JavaClasses):
                     return brought or (Outside(whole),)
             elif facts.bind_reason(row) == _PARAM and self.is_variable_of_type(path, facts.bind_at(row), name):
                 return (Bound(path, 0, name),)
-        return self.top_level(self.package(path), name) or self._by_star(facts, name) or (Outside(name),)
+        return self._beside(path, name) or self._by_star(facts, name) or (Outside(name),)
+
+    def _beside(self, path: str, name: str) -> tuple[Bound, ...]:
+        """Return the types of a file's package: of several, as programs beside each other have them, the file's own."""
+        found = self.top_level(self.package(path), name)
+        own = Bound(path, 0, name)
+        if len(found) > 1 and own in found:
+            return self.parts(own)
+        # What is private is known in its file alone.
+        return tuple(of for of in found if of == own or not self.is_private(of))
+
+    def is_private(self, of: Bound) -> bool:
+        """Whether a declaration outside of classes is its file's own."""
+        return is_kotlin(of.file) and all(
+            "private" in modifiers(self.declaration(of.file, definition))
+            for _, definition in self._view.definitions(of)
+        )
 
     def _type_in(self, path: str, facts: Facts, scope: int, name: str) -> Bound | None:
         here = Bound(path, scope, name)

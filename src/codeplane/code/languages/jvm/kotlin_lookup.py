@@ -29,6 +29,7 @@ class KotlinLookup(ABC):
         self._view = view
         self._classes = classes
         self._tops: dict[str, list[tuple[str, Bound]]] = {}
+        self._overloads: dict[Bound, tuple[Bound, ...]] = {}
         self._extending: dict[str, tuple[Bound, ...]] = {}
 
     @abstractmethod
@@ -182,7 +183,8 @@ class KotlinLookup(ABC):
         if call is None or not found.bounds:
             return found
         bounds = tuple(bound for bound in found.bounds if self._may_call(bound, call))
-        return Found(bounds, found.certain or len(bounds) == 1, found.owner, found.outside if not bounds else "")
+        certain = found.certain or (bool(bounds) and self.is_one(bounds))
+        return Found(bounds, certain, found.owner, found.outside if not bounds else "")
 
     def _may_call(self, bound: Bound, call: Node) -> bool:
         listed = [definition for _, definition in self._view.definitions(bound)]
@@ -218,12 +220,24 @@ class KotlinLookup(ABC):
             if not self._classes.resolve_full_name(f"{import_.source}.{import_.imported}"):
                 return Found((), True, None, import_.source)
         beside = self.callables(package, name)
+        if len(beside) > 1:
+            beside = self._known_in(path, beside)
         if beside:
             return Found(beside, self.is_one(beside))
         stars: list[Bound] = []
         for import_ in facts.imports:
             stars += self.find_in_source(import_.source, name) if import_.imported == "*" else ()
         return Found(tuple(dict.fromkeys(stars)), self.is_one(tuple(dict.fromkeys(stars)))) if stars else None
+
+    def _known_in(self, path: str, declared: tuple[Bound, ...]) -> tuple[Bound, ...]:
+        """Return the declarations of a package that a file sees: nothing private, or of a program beside its own."""
+        mine = next((bound for bound in declared if bound.file == path), None)
+        found = []
+        for bound in declared:
+            is_hidden = self._classes.is_private(bound) or (mine is not None and self._are_apart(mine, bound))
+            if bound == mine or not is_hidden:
+                found.append(bound)
+        return tuple(found)
 
     def find_in_source(self, source: str, name: str) -> tuple[Bound, ...]:
         """Return what a package or a type gives under a name: functions, variables, members without a value."""
@@ -248,8 +262,84 @@ class KotlinLookup(ABC):
         return tuple(dict.fromkeys(bound for where, bound in self._tops[name] if where == package))
 
     def is_one(self, bounds: tuple[Bound, ...]) -> bool:
-        """Whether some declarations are one symbol: one, or one that is expected here and made for platforms there."""
-        return len(bounds) == 1 or all(self._classes.is_for_platforms(bound) for bound in bounds)
+        """Whether some declarations are one symbol: one, one that platforms make, or overloads of one package."""
+        if len(bounds) == 1 or all(self._classes.is_for_platforms(bound) for bound in bounds):
+            return True
+        return bool(bounds) and set(bounds) <= {bounds[0], *self.overloads(bounds[0])}
+
+    def overloads(self, of: Bound) -> tuple[Bound, ...]:
+        """Return the functions of a package, in other files than one, that a call may mean as well as that one.
+
+        Like those of one file they are told apart by the types of arguments alone: they have the same receiver, or
+        one that extends it.
+        """
+        if of not in self._overloads:
+            package = self._classes.package(of.file)
+            rest = [bound for bound in self.callables(package, of.name) if not self._classes.is_private(bound)]
+            found, waiting = [of], [of] if of in rest else []
+            while waiting:
+                current = waiting.pop()
+                near = [bound for bound in rest if bound not in found and self._overlap(current, bound)]
+                found += near
+                waiting += near
+            self._overloads[of] = tuple(found[1:])
+        return self._overloads[of]
+
+    def _overlap(self, one: Bound, other: Bound) -> bool:
+        """Whether functions of two files may be meant by the same call."""
+        if self._are_apart(one, other):
+            return False
+        mine, others = self._receivers_of(one), self._receivers_of(other)
+        return any(self._may_be_one(receiver, another) for receiver in mine for another in others)
+
+    def _may_be_one(self, one: Type | None, other: Type | None) -> bool:
+        """Whether a value may be of two types of receivers; None is no receiver."""
+        if one is None or other is None:
+            return one is other
+        return self._is_above(one, other) or self._is_above(other, one)
+
+    def _are_apart(self, one: Bound, other: Bound) -> bool:
+        """Whether functions are of programs that are not compiled together, since both take the same."""
+        if self._classes.is_for_platforms(one) or self._classes.is_for_platforms(other):
+            return False
+        return not self._signatures(one).isdisjoint(self._signatures(other))
+
+    def _signatures(self, of: Bound) -> set[tuple[str, ...]]:
+        """Return the receivers and the types of parameters, as they are written, that a name has in a file."""
+        found = set()
+        for _, definition in self._view.definitions(of):
+            made = self._classes.declaration(of.file, definition)
+            written = made.child_by_field_name("receiver") if made is not None else None
+            kinds = [parameter.named_children[-1] for parameter in self.parameters(of.file, definition)]
+            callable_ = "function" if definition.kind in _FUNCTIONS else "value"
+            found.add((callable_, text(written), *("".join(text(kind).split()) for kind in kinds)))
+        return found
+
+    def _receivers_of(self, of: Bound) -> list[Type | None]:
+        """Return the receivers of a file's functions of one name, None for one without; nothing if one is not known."""
+        found: list[Type | None] = []
+        for _, definition in self._view.definitions(of):
+            made = self._classes.declaration(of.file, definition)
+            if definition.kind not in _FUNCTIONS or made is None:
+                return []
+            written = made.child_by_field_name("receiver")
+            read = self._classes.read(of.file, written) if written is not None else None
+            if written is not None and (read is None or not self._is_class(read)):
+                return []
+            found.append(read)
+        return found
+
+    def _is_class(self, of: Type) -> bool:
+        return isinstance(of.of, Outside) or (isinstance(of.of, Bound) and self._classes.is_class(of.of))
+
+    def _is_above(self, of: Type, below: Type) -> bool:
+        """Whether a type is another, or certainly one that it extends."""
+        above = self._classes.ancestors(below)
+        if isinstance(of.of, Bound):
+            parts = self._classes.parts(of.of)
+            return any(ancestor.of in parts for ancestor in above)
+        names = [plain_name(ancestor) for ancestor in above if isinstance(ancestor.of, Outside)]
+        return plain_name(of) != "Any" and any(is_subtype(name, plain_name(of)) for name in names)
 
     def extension(self, path: str, of: Type | None, name: str, call: Node | None) -> Found | None:
         """Return the extension of a name that fits a receiver; None if none is known at the place."""

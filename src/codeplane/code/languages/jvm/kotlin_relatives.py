@@ -26,7 +26,8 @@ class KotlinRelatives:
         if facts is None or not mine:
             return Relatives()
         if member.scope == 0:
-            return Relatives(members=self._for_platforms(member, mine))
+            members = (*self._for_platforms(member, mine), *self._lookup.overloads(member))
+            return Relatives(members=tuple(dict.fromkeys(members)))
         if facts.scopes[member.scope].kind != "class" or any(
             definition.kind in self._classes.kinds for definition in mine
         ):
