@@ -4,10 +4,12 @@ import io
 import json
 import sqlite3
 import tarfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from codeplane.index import archive as packing
 from codeplane.index.archive import FORMAT
 from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
@@ -83,6 +85,32 @@ def changed(archive: Path, **values: object) -> bytes:
     return out.getvalue()
 
 
+def with_manifest(raw: bytes) -> bytes:
+    """An archive that has a manifest alone."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as new:
+        member = tarfile.TarInfo("manifest.json")
+        member.size = len(raw)
+        new.addfile(member, io.BytesIO(raw))
+    return out.getvalue()
+
+
+@requirement("IDX-12")
+async def test_facts_that_a_column_computes_are_bounded(root: Path, tmp_path: Path) -> None:
+    await exported(root)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "facts.db")) as connection:
+        facts = "BLOB GENERATED ALWAYS AS (zeroblob(900000000)) VIRTUAL"
+        connection.execute(f"CREATE TABLE parsed(path BLOB, digest BLOB, facts {facts})")
+        connection.execute("INSERT INTO parsed(path, digest) VALUES (x'61', x'00')")
+        connection.commit()
+    packing.write_archive(tmp_path / "forged", folder=folder, commit=None, files=1, model=None)
+    async with asking(root) as ask:
+        refused = await ask("index.import", name=brought(root, tmp_path / "forged"))
+        assert get_field(refused, "error", "error") == "ARCHIVE_REFUSED"
+
+
 @requirement("IDX-12")
 @pytest.mark.parametrize(
     ("what", "output"),
@@ -93,6 +121,8 @@ def changed(archive: Path, **values: object) -> bytes:
         ("cut", "not an index archive"),
         ("text", "not an index archive"),
         ("parts", "unexpected parts"),
+        ("deep", "recursion"),
+        ("many digits", "newer than"),
     ],
 )
 async def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path: Path, what: str, output: str) -> None:
@@ -105,12 +135,14 @@ async def test_what_is_newer_foreign_or_damaged_is_refused(root: Path, tmp_path:
         "cut": raw[: len(raw) // 3],
         "text": b"not an archive",
         "parts": changed(archive, digests={"../evil": "x"}),
+        "deep": with_manifest(b"[" * 60_000),
+        "many digits": changed(archive, format=10**1000),
     }[what]
     (tmp_path / "bad").write_bytes(bad)
     async with asking(root) as ask:
         refused = await ask("index.import", name=brought(root, tmp_path / "bad"))
         assert get_field(refused, "error", "error") == "ARCHIVE_REFUSED"
-        assert output in str(refused["error"])
+        assert output in str(refused["error"]) and len(str(refused["error"])) < 1000
         assert result(await ask("search", query="alpha", mode="definitions"))["total"] == 1
 
 
@@ -128,8 +160,6 @@ async def test_facts_that_are_no_facts_are_not_taken(root: Path, tmp_path: Path)
     git(tmp_path, "clone", "-q", str(root), str(clone))
     async with asking(clone) as ask:
         # Signed again by whoever changed it: what cannot be unpacked is parsed here instead.
-        from codeplane.index import archive as packing
-
         (tmp_path / "folder").mkdir()
         facts.rename(tmp_path / "folder" / "facts.db")
         packing.write_archive(tmp_path / "forged", folder=tmp_path / "folder", commit=None, files=4, model=None)

@@ -1478,6 +1478,12 @@ REQUIREMENTS = (
         promise="git itself writes no `.codeplane/`, whatever a hook or filter does in the middle of its command",
     ),
     Requirement(
+        id="TRUST-67",
+        source="threat model",
+        promise="secrets files, `.codeplane/`, `.git/` and `.cplignore` are guarded under every name that a disk takes "
+        "for theirs: without case, with characters, dots, spaces or streams that it leaves out, or short",
+    ),
+    Requirement(
         id="TRUST-33",
         source="003 §8.5",
         promise="only public, pinned addresses are fetched, each redirect checked again, within bounds",

@@ -17,6 +17,7 @@ REFUSED = [
     ".git./config", ".git /config", ".git . . /x", ".codeplane.", "a\\.git\\config", ".git\\config",
     ".git::$INDEX_ALLOCATION/config", ".git:x", "git~1/config", "GIT~1", "codepl~1/owner.token",
     ".g\u200cit/config", "\ufeff.git", ".codeplane\u200d", ".gi\u202et",
+    ".code\u00adplane/policy/x.rego", ".g\u2064it/hooks/x", ".codeplane\ufe0f", ".git\U000e0100/config", "CODEPL~2/x",
     "/etc/passwd", "/", "//x", "\\x", "\\\\server\\share", "C:/x", "c:x", "C:\\x", "C:",
     "..", "../x", "a/../../x", "a/..", "..\\x", "a\\..\\..\\x", ".. /x", "...", ".. .", "a/.. /x",
     "a\0b", "\0", "a/\0",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from codeplane.kernel.reserved_folders import fold_path
+from codeplane.kernel.disk_names import fold_path
 
 _GITFILE = b"gitdir: "
 _MAX_BYTES = 4096

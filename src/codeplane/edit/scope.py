@@ -16,6 +16,7 @@ from codeplane.index.files.ignore import IgnoreRules
 from codeplane.index.files.include import NOTHING_INCLUDED, IncludeRules
 from codeplane.index.files.paths import canonical, is_ours, path_text
 from codeplane.kernel.call import Call
+from codeplane.kernel.disk_names import fold_path
 from codeplane.kernel.errors import PathDenied
 from codeplane.kernel.secret_paths import NOTHING_SHOWN, SecretRules
 
@@ -95,7 +96,7 @@ class Scope:
                 may_write(path)
             if is_ours(path, root=self._root, gits=gits):
                 raise PathDenied(f"{path_text(path)} belongs to git or to CodePlane")
-            if path.casefold() == _RULES:
+            if fold_path(path) == (_RULES,):
                 raise PathDenied(
                     f"{_RULES} decides what may be read and written here, so no operation writes it",
                     hint="the owner edits it",

@@ -24,7 +24,10 @@ _MANIFEST = "manifest.json"
 _FACTS = "facts.db"
 _MEMBERS = ("facts.db", "vectors.db", "000001.bin")
 _MAX_BYTES = 4 * 1024**3
-_MAX_MANIFEST = 1024 * 1024
+_MAX_MANIFEST = 64 * 1024
+# The facts of the largest file that is parsed, packed, are far below.
+_MAX_FACTS = 64 * 1024 * 1024
+_MAX_REASON = 300
 _CHUNK = 1024 * 1024
 
 
@@ -70,8 +73,8 @@ def unpack_archive(source: Path, folder: Path) -> Manifest:
             manifest = _manifest(archive)
             for name in manifest.digests:
                 _extract(archive, name, folder / name)
-    except (tarfile.TarError, OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise ArchiveRefused(f"{source.name} is not an index archive: {error}") from error
+    except (tarfile.TarError, OSError, EOFError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ArchiveRefused(f"{source.name} is not an index archive: {str(error)[:_MAX_REASON]}") from error
     for name, digest in manifest.digests.items():
         if _digest(folder / name) != digest:
             raise ArchiveRefused(f"{name} in {source.name} is damaged: its checksum differs")
@@ -92,6 +95,8 @@ def read_facts(folder: Path) -> Iterator[ArchivedFacts]:
     uri = f"{(folder / _FACTS).as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(uri, uri=True)) as connection:
+            # Also what a column computes may not be larger.
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_FACTS)
             connection.execute("PRAGMA trusted_schema=OFF")
             kinds = dict(connection.execute("SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"))
             if kinds.get("parsed") != "table":
@@ -121,9 +126,7 @@ def _manifest(archive: tarfile.TarFile) -> Manifest:
     assert file is not None
     document = json.loads(file.read())
     if int(document["format"]) > FORMAT:
-        raise ArchiveRefused(
-            f"the archive has format {document['format']}, newer than {FORMAT}", hint="update CodePlane"
-        )
+        raise ArchiveRefused(f"the archive has a format newer than {FORMAT}", hint="update CodePlane")
     manifest = Manifest(
         format=int(document["format"]),
         tables=int(document["tables"]),

@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from codeplane.kernel.disk_names import fold_path, has_plain_name
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -24,13 +26,19 @@ def _any_of(names: Iterable[str]) -> str:
     return "|".join(re.escape(name).replace(r"\*", "[^/]*") for name in names)
 
 
+# The short names that Windows gives to those that begin with a dot, or are too long for it.
+_SHORT_NAMES = r"env~[0-9]+(?:\.[^/]*)?|id_ed2~[0-9]+"
 # Searched for in a whole path: what lies in a folder of such a name is meant too.
-_SECRET = re.compile(rf"(?:^|/)(?!(?:{_any_of(EXAMPLES)})(?:/|$))(?:{_any_of(NAMES)})(?:/|$)", re.IGNORECASE)
+_SECRET = re.compile(
+    rf"(?:^|/)(?!(?:{_any_of(EXAMPLES)})(?:/|$))(?:{_any_of(NAMES)}|{_SHORT_NAMES})(?:/|$)", re.IGNORECASE
+)
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a file or folder of this name holds secrets."""
-    return _SECRET.search(name) is not None
+    """Whether a file or folder of this name, or one that a disk takes for it, holds secrets."""
+    if _SECRET.search(name) is not None:
+        return True
+    return not has_plain_name(name) and _SECRET.search("/".join(fold_path(name))) is not None
 
 
 def secret_shell_patterns() -> str:
@@ -52,7 +60,7 @@ class SecretRules:
 
     def covers(self, path: str) -> bool:
         """Whether a path leads to a secrets file, or into a folder of such a name."""
-        if _SECRET.search(path) is None and not self._is_alias(path):
+        if not is_secret_name(path) and not self._is_alias(path):
             return False
         return not (self.shown and self._patterns.match_file(_text(path)))
 

@@ -1,18 +1,26 @@
 """Jobs that change files do so in a work tree of their own; a person applies or discards the diff."""
 
 import asyncio
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from codeplane.edit.engine import Engine
+from codeplane.edit.history.mutation_store import MutationStore
+from codeplane.edit.scope import Scope
+from codeplane.git.safety.command import Git
 from codeplane.git.write import job_trees
-from codeplane.kernel.errors import StorageFailed
+from codeplane.kernel.config import GitConfig
+from codeplane.kernel.errors import FileChanged, StorageFailed
 from codeplane.kernel.event import Draft
 from codeplane.kernel.job_tree import FileChange
 from codeplane.kernel.json import JsonObject
-from tests.harness import git
+from tests.edit.folder_swaps import swap_folders
+from tests.harness import git, make_repo
 from tests.interaction.requirements import requirement
 from tests.kernel.plane import events
 from tests.trust.approvals.agent_calls import refused, result
@@ -228,3 +236,33 @@ async def test_a_repository_without_a_commit_is_refused_in_words(tmp_path: Path)
         job = await jobs.reached((await jobs.create("Change", toolset="core", changes_files=True))["job_id"])
         assert job["status"] == "JOB_FAILED" and "commit" in str(job["last_error"])
         assert folders_of(trees) == []
+
+
+def test_what_a_program_of_the_job_swaps_for_a_link_is_not_read_through_it(tmp_path: Path) -> None:
+    files = {"shop.py": "price = 1\n", "docs/old.md": "old\n"}
+    repo, tree = make_repo(tmp_path / "repo", files), make_repo(tmp_path / "job" / job_trees.TREE, files)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "old.md").write_text("outside\n")
+    for name in files:
+        (tree / name).write_text("changed\n")
+    (tree / "link").symlink_to(outside / "old.md")
+    (tree / "folder").symlink_to(outside)
+    # A plan needs neither.
+    engine, mutations = cast(Engine, None), cast(MutationStore, None)
+    trees = job_trees.GitJobTrees(
+        folder=tmp_path,
+        git=Git(repo, GitConfig(), dict),
+        scope=Scope(repo),
+        engine=engine,
+        mutations=mutations,
+        diff_bytes=1,
+    )
+    changed = [FileChange(path=name, change="changed") for name in files]
+    read: set[bytes | Path | None] = set()
+    end = time.monotonic() + 2
+    with swap_folders(tree / "shop.py", tree / "link"), swap_folders(tree / "docs", tree / "folder"):
+        while time.monotonic() < end:
+            with suppress(FileChanged, FileNotFoundError):
+                read |= {change.content for change in trees._plan(tree, changed) if not change.link}
+    assert read == {b"changed\n"}

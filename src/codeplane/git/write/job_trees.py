@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import os
 import shutil
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +12,8 @@ from uuid import uuid4
 
 from codeplane.edit.batch import Change
 from codeplane.edit.engine import Engine
-from codeplane.edit.file_state import FileState, state_of
+from codeplane.edit.file_state import FileState, sha256_of, state_at, state_of
+from codeplane.edit.folder_descriptors import MISSING, open_parent, read_bytes, read_link, stat_entry
 from codeplane.edit.history.mutation_store import MutationStore
 from codeplane.edit.scope import Scope
 from codeplane.git.safety.command import Git
@@ -20,6 +22,7 @@ from codeplane.kernel.call import Call
 from codeplane.kernel.config import JobsConfig
 from codeplane.kernel.errors import (
     CodePlaneError,
+    FileChanged,
     GitRefused,
     JobConflict,
     JobTreeGone,
@@ -245,7 +248,7 @@ class GitJobTrees:
             here = state_of(self._git.root, file.path)
             # An untracked file is in no diff of git's.
             is_moved = here is not None if file.change == "created" else file.path in moved
-            if is_moved and not _is_same(here, state_of(self.tree(job_id), file.path)):
+            if is_moved and not _is_same(here, _read_change(self.tree(job_id), file.path)[0]):
                 conflicts.append(file.path)
         return conflicts
 
@@ -253,7 +256,7 @@ class GitJobTrees:
         """The changes that are not made in the checkout already; FileNotFoundError when a file is gone meanwhile."""
         changes: list[Change] = []
         for file in files:
-            here, there = state_of(self._git.root, file.path), state_of(tree, file.path)
+            here, (there, content) = state_of(self._git.root, file.path), _read_change(tree, file.path)
             if there is None and file.change != "deleted":
                 # Removing the work tree now must not delete files of the checkout.
                 raise FileNotFoundError(file.path)
@@ -264,11 +267,9 @@ class GitJobTrees:
             if there is None:
                 changes.append(Change(path=path, content=None, before=before))
             elif there.link:
-                target = os.fsencode(os.readlink(tree / file.path))  # noqa: PTH115  # bytes of any name
-                changes.append(Change(path=path, content=target, before=before, link=True))
+                changes.append(Change(path=path, content=content, before=before, link=True))
             elif there.sha256:
                 executable = bool(there.mode & _EXECUTABLE)
-                content = (tree / file.path).read_bytes()
                 changes.append(Change(path=path, content=content, before=before, executable=executable))
             else:
                 raise GitRefused(
@@ -276,6 +277,36 @@ class GitJobTrees:
                     hint="discard the job, or take the folder over yourself",
                 )
         return changes
+
+
+def _read_change(tree: Path, path: str) -> tuple[FileState | None, bytes]:
+    """Read a file of a job's work tree with its state; FileChanged when that changes while it is read.
+
+    No link is followed: what the job has left running can write there.
+    """
+    try:
+        with open_parent(tree, path) as (folder, name):
+            state = state_at(folder, name)
+            if state is None or not state.sha256:
+                return state, b""
+            if state.link:
+                content = os.fsencode(read_link(folder, name))
+            else:
+                content = read_bytes(folder, name, size=stat_entry(folder, name).st_size, limit=sys.maxsize)
+    except OSError as error:
+        if error.errno in MISSING:
+            return None, b""
+        raise _changed_meanwhile(path) from error
+    if sha256_of(content) != state.sha256:
+        raise _changed_meanwhile(path)
+    return state, content
+
+
+def _changed_meanwhile(path: str) -> FileChanged:
+    return FileChanged(
+        f"{path_text(path)} changed in the work tree of the job while it was read",
+        hint="look at what is there now, then apply again: job_diff, or thread_diff of an outside agent",
+    )
 
 
 def _gone_meanwhile(job_id: str) -> JobTreeGone:

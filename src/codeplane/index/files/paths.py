@@ -8,10 +8,10 @@ from codeplane.disk.git_folders import GitFolders, git_folders
 from codeplane.disk.links import is_free_of_links
 from codeplane.kernel.errors import NotFound, PathDenied
 from codeplane.kernel.invisible_text import is_invisible
+from codeplane.kernel.reserved_folders import is_reserved
 
 _MAX_PATH = 4096
 _WRITTEN = re.compile(rb"\\x(0[1-9a-f]|1[0-9a-f]|7f|[89a-f][0-9a-f])")
-_OURS = frozenset({".git", ".codeplane"})
 
 
 def canonical(path: str, *, root: Path, gits: GitFolders | None = None) -> str:
@@ -59,8 +59,8 @@ def inside(root: Path, path: str, *, gits: GitFolders | None = None) -> Path:
 
 
 def is_ours(path: str, *, root: Path, gits: GitFolders | None = None) -> bool:
-    """Whether a path leads into git's or CodePlane's own folders."""
-    if any(part.casefold() in _OURS for part in path.split("/")):
+    """Whether a path leads into git's or CodePlane's own folders, under any name that a disk takes for theirs."""
+    if is_reserved(path):
         return True
     return (git_folders(root) if gits is None else gits).cover(path)
 
