@@ -94,6 +94,9 @@ class Nothing:
     def shield(self, home: Path, root: Path, *, ssh: bool) -> list[str]:
         return []
 
+    def without_links(self, root: Path, *, ssh: bool) -> list[str]:
+        return []
+
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Guarded:

@@ -1484,6 +1484,12 @@ REQUIREMENTS = (
         "for theirs: without case, with characters, dots, spaces or streams that it leaves out, or short",
     ),
     Requirement(
+        id="TRUST-68",
+        source="threat model",
+        promise="git reads and writes nothing outside of the work tree when a folder in it is swapped for a link "
+        "in the middle of a command",
+    ),
+    Requirement(
         id="TRUST-33",
         source="003 §8.5",
         promise="only public, pinned addresses are fetched, each redirect checked again, within bounds",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from codeplane.adapters.bubblewrap import mask_options, pin_options
 from codeplane.adapters.secret_files import Hidden, SecretFiles
+from codeplane.adapters.work_tree_mount import WorkTreeMount
 from codeplane.disk.program_path import path_outside
 from codeplane.kernel.workspace import OWN_FOLDER, client_secrets, install_record
 
@@ -66,6 +67,7 @@ class HookSandbox:
         self._registered = registered or client_secrets(os.environ, Path.home())
         self._writable = tuple(Path(os.path.normpath(Path(place).expanduser())) for place in writable)
         self._known: dict[Path, tuple[float, list[Hidden]]] = {}
+        self._mount = WorkTreeMount(secrets.roots())
 
     @cached_property
     def _program(self) -> tuple[str, ...] | None:
@@ -100,11 +102,19 @@ class HookSandbox:
         program = self._shield_program
         if program is None or (ssh and not _is_as_root(program)):
             return []
-        words = [*program]
-        for place in (home, *(place for place in _other_homes(home) if root in place.parents)):
-            words += ["--ro-bind-try", str(place), str(place)]
+        homes = [home, *(place for place in _other_homes(home) if root in place.parents)]
+        if mounted := self._mount.command(root, read_only=homes, writable=[home / _OWN_CACHE]):
+            return mounted
+        words = [*program, *(word for place in homes for word in ("--ro-bind-try", str(place), str(place)))]
         cache = str(home / _OWN_CACHE)
         return [*words, "--bind-try", cache, cache, "--"]
+
+    def without_links(self, root: Path, *, ssh: bool) -> list[str]:
+        """Return the command prefix for git itself, for which the system follows no symbolic link of the work tree.
+
+        It is empty where that does not work, and for `ssh` in a namespace of users.
+        """
+        return [] if ssh and os.geteuid() != 0 else self._mount.command(root)
 
     def works(self, *, network: bool) -> bool:
         """Return whether bubblewrap works here, without `network` also without it; tried once."""

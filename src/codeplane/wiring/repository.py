@@ -14,7 +14,7 @@ from codeplane.code.resolve.world import SharedModules
 from codeplane.git.read.co_change import CoChangeReader
 from codeplane.git.read.file_status import file_status_reader
 from codeplane.git.read.operations import read_operations
-from codeplane.git.read.reader import Before, GitReader
+from codeplane.git.read.reader import READING_FILES, Before, GitReader
 from codeplane.git.read.state_hash import StateHash
 from codeplane.git.safety.guarded_programs import GuardedPrograms
 from codeplane.git.safety.recovery_secrets import clear_and_log
@@ -122,6 +122,7 @@ def build_repository(
             runs=foundation.online_runs,
         )
         environment = lambda: guarded.environment(root, clean_environment())  # noqa: E731  # one of two
+        before = lambda _, command: guarded.without_links(root) if command in READING_FILES else ()  # noqa: E731
     if not attached:
         edits = build_edits(
             foundation,

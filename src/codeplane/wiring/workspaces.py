@@ -102,7 +102,7 @@ def _enclosure(workspace: Workspace, root: Path, secrets: SecretFiles) -> Before
     if sandbox.unavailable_reason():
         return None
     reach = _Reach(root=root)
-    return lambda folder: sandbox.command([], cwd=folder, enclosure=reach)
+    return lambda folder, _: sandbox.command([], cwd=folder, enclosure=reach)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,8 +52,10 @@ _PLAIN = re.compile(r"[A-Za-z0-9_@][A-Za-z0-9_./~^@-]{0,250}")
 _OPTIONS = tuple(word for setting in _SETTINGS for word in ("-c", setting))
 
 
-# Returns the words to put before a command that runs in a folder.
-Before = Callable[[Path], Sequence[str]]
+# Commands that read files of the work tree.
+READING_FILES = frozenset(("blame", "diff"))
+# Returns the words to put before a git command of that name, which runs in a folder.
+Before = Callable[[Path, str], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,7 @@ class GitReader:
         secrets: SecretRules = NOTHING_SHOWN,
         runs: OnlineRuns | None = None,
     ) -> None:
-        """`before` returns the sandbox command for git, which runs filters that agents may have configured.
+        """`before` returns the command around git: agents may have configured filters, or swap folders for links.
 
         `runs` counts the runs whose filters may use the network.
         """
@@ -129,7 +131,7 @@ class GitReader:
             **(env or {}),
         }
         command: list[str | bytes] = [
-            *(await asyncio.to_thread(self._before, self.root / folder) if self._before is not None else ()),
+            *(await asyncio.to_thread(self._before, self.root / folder, arguments[0]) if self._before else ()),
             "git",
             *_OPTIONS,
             "--no-pager",

@@ -62,6 +62,8 @@ _WRITING = _CHANGING | frozenset(
 _WRITING_FILES = (_CHANGING - {"commit"}) | frozenset(
     ("apply", "mv", "read-tree", "rm", "submodule", "switch", "worktree")
 )
+# Commands that read files of the work tree, and write none.
+_READING_FILES = frozenset(("add", "commit", "diff", "hash-object", "update-index"))
 # A hook may have written the file in which git looks up the files of commits, in place of reading the commits.
 _OWN_READING = {"core.commitGraph": "false"}
 # More than a command prints that changes thousands of files.
@@ -246,7 +248,11 @@ class Git:
         return done
 
     def _shield(self, arguments: tuple[str, ...], *, remote: bool) -> list[str]:
-        if self._programs is None or _command_name(arguments) not in _WRITING_FILES:
+        if self._programs is None:
+            return []
+        if _command_name(arguments) in _READING_FILES:
+            return self._programs.without_links(self.root)
+        if _command_name(arguments) not in _WRITING_FILES:
             return []
         environment = dict(self._environment()) | _SETTINGS
         return self._programs.shield(self.root, self.folder, environment, remote=remote)

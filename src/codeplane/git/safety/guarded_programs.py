@@ -75,6 +75,10 @@ class Enclosure(Protocol):
         """Return the words to put before git, which keep it from writing `home`; none where that does not work."""
         ...
 
+    def without_links(self, root: Path, *, ssh: bool) -> list[str]:
+        """Return the words to put before git, with which the system follows no link of the work tree; or none."""
+        ...
+
 
 class GuardedPrograms:
     """Replace each hook and filter by a script that runs it in a sandbox.
@@ -162,9 +166,16 @@ class GuardedPrograms:
         """
         named = self._finder.find(root, folder, environment, self.search_path)
         if not named.filters and not _runnable(named.hooks):
-            return []
+            return self.without_links(root, remote=remote)
         is_fetching = not self._offline() and any(command.is_fetching for command in named.filters)
         return self._enclosure.shield(self._home, root, ssh=remote or is_fetching)
+
+    def without_links(self, root: Path, *, remote: bool = False) -> list[str]:
+        """Return the words to put before a git command that reads files of the work tree.
+
+        A test that swaps a folder for a link in the middle of it brings in nothing from outside.
+        """
+        return self._enclosure.without_links(root, ssh=remote)
 
     def environment(self, root: Path, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the environment with these settings, for reading the work tree `root`."""

@@ -62,10 +62,6 @@ def with_views(tools: list[types.Tool]) -> list[types.Tool]:
     ]
 
 
-def _with_view(tool: types.Tool) -> types.Tool:
-    return tool.model_copy(update={"meta": {**(tool.meta or {}), "ui": _TOOLS[tool.name]}})
-
-
 def declares_apps(ctx: Context) -> bool:
     """Whether the client of a request shows views."""
     capabilities = ctx.session.client_capabilities
@@ -107,11 +103,6 @@ def _document(name: str) -> str:
     script = "".join((_FILES / f"{part}.js").read_text(encoding="utf-8") for part in ("bridge", name))
     own = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
     policy = f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
-    head = (
-        '<meta charset="utf-8"><title>CodePlane</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{style}</style>'
-    )
-    body = f'<main id="view"></main><script>{script}</script>'
     head = (
         '<meta charset="utf-8"><title>CodePlane</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{style}</style>'
