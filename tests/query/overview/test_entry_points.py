@@ -164,6 +164,25 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
         },
         [("script", "composer.json"), ("library", "src/Packager/Packager.php")],
     ),
+    "http-kit": (
+        {
+            "composer.json": '{"name": "shop/http-kit"}',
+            "README.md": "# HTTP\n\n`$client = new Kit\\Client();`\n",
+            "src/Client.php": "<?php\nnamespace Kit;\nclass Client {}\n",
+            "src/Pool.php": "<?php\nnamespace Kit;\nclass Pool {}\n",
+            "tests/ClientTest.php": "<?php\nclass ClientTest { function testGet() { new Client(); new Pool(); } }\n",
+        },
+        [("library", "src/Client.php")],
+    ),
+    "Flames": (
+        {
+            "Package.swift": 'let package = Package(name: "Flames", targets: [])\n',
+            "Source/Flames.swift": "public let flames = 1\n",
+            "Source/Core/Request.swift": "public class Request {}\n",
+            "Tests/FlamesTests.swift": "final class FlamesTests {}\n",
+        },
+        [("library", "Source/Flames.swift")],
+    ),
     "courier": (
         {
             "setup.cfg": "[options.entry_points]\nconsole_scripts =\n  courier = courier.cli:main\n",

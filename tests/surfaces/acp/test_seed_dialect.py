@@ -378,6 +378,19 @@ async def test_roots_that_wait_are_bounded_also_when_they_come_at_once(
         assert pending.value.data["code"] == "ERR_UNAUTHORIZED"
 
 
+async def test_a_root_without_a_session_waits_for_nobody(tmp_path: Path) -> None:
+    far, repo = make_repo(tmp_path / "far", FILES), make_repo(tmp_path / "repo", FILES)
+    server = start(repo, overrides=["approvals.wait_sec=3600"])
+    try:
+        async with acp_client(server) as client:
+            await opened(client)
+            with pytest.raises(AcpError) as waiting:
+                await client.call("index.add_root", {"path": str(far), "session_id": None})
+            assert waiting.value.data["code"] == "ERR_UNAUTHORIZED" and waiting.value.data["details"]["action_id"]
+    finally:
+        server.stop()
+
+
 async def test_a_root_in_a_session_of_others_is_refused(plain_server: Server) -> None:
     async with acp_client(plain_server) as client:
         await opened(client)

@@ -20,7 +20,8 @@ class OutsideAgentFailed(
     code=6131,
     http=502,
     rpc="unavailable",
-    hint="see what is wrong with it: cpl agents test NAME; what it changed waits in its work tree: thread_diff",
+    hint="see what is wrong with it: cpl agents test NAME; for files that it cannot find: cpl agents add --readable; "
+    "what it changed waits in its work tree: thread_diff",
 ):
     """An outside agent did not start, ended, or answered with an error."""
 

@@ -34,7 +34,7 @@ _FUNCTION = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
 _FOLLOWED = 5
 # Programs below these show or measure something, and are not what the repository is for.
 _ASIDE = re.compile(
-    r"(?:^|/)(?:examples?|samples?|demos?|bench(?:es|marks?)?|docs?|fuzz(?:ing)?|perf|metrics|tools|scripts|extras|ci"
+    r"(?:^|/)(?:examples?(?:[-_]\w+)*|samples?|demos?|bench(?:es|marks?)?|docs?|fuzz(?:ing)?|perf|metrics|tools|scripts|extras|ci"
     r"|contrib|site|support|hack)/|^utils?/|^\.[^/]+/|(?:^|/)(?:build\.rs|setup\.py)$"
 )
 # Under these a manifest names the file by which users import a package; the first that names one counts.

@@ -27,8 +27,8 @@ class SeedRoots:
         self._waiting: set[asyncio.Task[None]] = set()
 
     async def add(self, path: str) -> JsonObject:
-        """Attach a folder; ApprovalPending where a person has to decide."""
-        return await self._door.call(_ATTACH, {"path": path})
+        """Attach a folder; ApprovalPending at once where a person has to decide."""
+        return await self._door.call(_ATTACH, {"path": path}, wait_sec=0.0)
 
     async def add_in(self, session_id: str, path: str) -> JsonObject:
         """Attach a folder and show that in a session; what waits for a person is an error now and completes later."""

@@ -60,4 +60,5 @@ PROJECT = project_family(
     fences="composer.lock",
     packages="composer.json",
     fronts="src/{name}.php src/*/{name}.php lib/{name}.php",
+    in_types=True,
 )

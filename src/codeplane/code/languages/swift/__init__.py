@@ -57,5 +57,5 @@ PROJECT = project_family(
     include="*.swift",
     fences="Package.resolved",
     packages="Package.swift",
-    fronts="Sources/{name}/{name}.swift",
+    fronts="Sources/{name}/{name}.swift Sources/{name}.swift Source/{name}.swift",
 )
