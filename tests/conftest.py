@@ -46,6 +46,8 @@ _LONGEST = (
     "git/test_reversal_kills.py",
     "test_shared_kills.py",
 )
+# New objects until the collector looks at them, and how often until it looks at older ones: as in a server.
+_COLLECTED_AFTER = (10_000, 20, 20)
 # No test takes as long, on the slowest machine.
 _HANG_SEC = 300.0
 
@@ -109,6 +111,7 @@ def pytest_collection_finish() -> None:
     """What was collected stays: the collector of cycles would look at all of it again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*_COLLECTED_AFTER)
     gc.enable()
 
 

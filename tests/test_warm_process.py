@@ -15,7 +15,7 @@ import pytest
 from codeplane.kernel.json import JsonObject
 from tests.harness import CPL, PATIENCE_SEC, cpl, make_repo
 from tests.interaction.requirements import requirement
-from tests.warm_process import WarmProcess, _template, can_be_forked
+from tests.warm_process import _POLICIES, WarmProcess, _Forked, _Order, _start_template, _template, can_be_forked
 
 pytestmark = requirement("DOCS-06")
 
@@ -40,6 +40,25 @@ os.kill(one.pid, signal.SIGKILL)
 print(one.was_killed(), one.is_alive, one.answers(), other.answers())
 other.end()
 print(other.is_alive, os.path.exists(f"/proc/{other.pid}"))
+"""
+POLICIES = """
+import os, signal, sys
+from codeplane.adapters.rego import Rego
+text = 'package p\\n\\nanswer := {"deny": deny}\\ndeny contains "x" if input.a == 1\\n'
+rego = Rego(timeout_ms=60000)
+rego.prepare()
+one, other = (rego.program({"a.rego": text}, packages={"a.rego": "p"}, entry="p/answer") for _ in range(2))
+print(one.is_compiled(60), other.is_compiled(60), one.pid != other.pid)
+print(one.evaluate({"a": 1}), other.evaluate({"a": 2}))
+os.kill(one.pid, signal.SIGKILL)
+try:
+    print(one.evaluate({"a": 1}))
+except RuntimeError as error:
+    print(error)
+print(one.evaluate({"a": 1}))
+for program in (one, other):
+    program.close()
+    print(os.path.exists(f"/proc/{program.pid}"))
 """
 
 
@@ -101,6 +120,32 @@ def test_what_parses_for_one_behaves_as_what_a_started_one_has(tmp_path: Path) -
     with WarmProcess([str(program)]) as forked:
         assert forked.communicate(PATIENCE_SEC) == (started.stdout, started.stderr)
     assert started.stdout == b"True True True True\nTrue False False True\nFalse False\n"
+
+
+def test_what_runs_policies_for_one_behaves_as_what_a_started_one_has(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(POLICIES)
+    started = subprocess.run([sys.executable, str(program)], capture_output=True, timeout=PATIENCE_SEC)
+    with WarmProcess([str(program)]) as forked:
+        assert forked.communicate(PATIENCE_SEC) == (started.stdout, started.stderr)
+    lines = started.stdout.decode().splitlines()
+    assert lines[:2] == ["True True True", "{'deny': ['x']} {'deny': []}"]
+    assert lines[-3:] == ["{'deny': ['x']}", "False", "False"]
+
+
+def test_what_is_forked_ends_with_the_process_that_it_was_forked_from(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import signal\nprint('ready', flush=True)\nsignal.pause()\n")
+    orders, template = _start_template("tests.warm_process", _POLICIES)
+    output, printed = os.pipe()
+    with orders, os.fdopen(output) as lines:
+        order = _Order(arguments=[str(program)], module=None, cwd=str(tmp_path), environ={}, session=True)
+        _Forked(orders, order, [0, printed, printed])
+        os.close(printed)
+        assert lines.readline() == "ready\n"
+        template.kill()
+        template.wait()
+        assert lines.read() == ""
 
 
 def test_a_server_in_the_background_is_listed_as_a_started_one_is(tmp_path: Path) -> None:

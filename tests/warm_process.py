@@ -1,11 +1,13 @@
 """Processes that are forked from one which has imported CodePlane already.
 
 Importing it takes a server most of its start, more than a second of a core, and tests start hundreds of them.
-What each of them does from its first line on is the same. Run as a program, this is the process that is forked.
+What each of them does from its first line on is the same. Run as a program, this is the process that is forked; another
+one, which has imported nothing but the library for policies, is forked for the processes that run them.
 """
 
 import atexit
 import contextlib
+import ctypes
 import gc
 import json
 import os
@@ -46,12 +48,17 @@ _IMPORTS = (
     "uvloop",
 )
 _LONGEST, _SHORT = 1 << 20, 32
+# Of Linux alone: the signal that a process gets when its parent has ended.
+_PR_SET_PDEATHSIG = 1
 
 
 # What a server starts for itself, as often as there are servers.
 _WORKER = [sys.executable, "-P", "-m", "codeplane.index.parse_worker"]
+_POLICY = [sys.executable, "-P", "-m", "codeplane.adapters.rego_worker"]
 # How `cpl` starts a server in the background.
 _BACKGROUND = [sys.executable, "-P", "-m", "codeplane", "up", "--background"]
+# Which of the two processes that are forked this is to be.
+_POLICIES = "policies"
 # As long as the arguments of a forked process may be, for those who look at it from outside.
 _ROOM = "-" * 2048
 
@@ -176,11 +183,11 @@ class WarmProcess(_Forked):
 
 
 class _Worker(_Forked):
-    """The process that parses for a forked server, which starts it as any other program."""
+    """A process that parses or runs policies for a forked server, which starts it as any other program."""
 
-    def __init__(self, orders: socket.socket, environ: Mapping[str, str]) -> None:
+    def __init__(self, orders: socket.socket, args: Sequence[str], environ: Mapping[str, str]) -> None:
         stdin, stdout = os.pipe(), os.pipe()
-        order = _Order(arguments=_WORKER[3:], module=_WORKER[3], cwd="/", environ=dict(environ), session=False)
+        order = _Order(arguments=list(args[3:]), module=args[3], cwd="/", environ=dict(environ), session=False)
         try:
             with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  # as the server has it, before its modules are asked
                 super().__init__(orders, order, [stdin[0], stdout[1], nowhere.fileno()])
@@ -251,15 +258,7 @@ def _forget_parent() -> None:
 @cache
 def _template() -> socket.socket:
     """Where the process that is forked takes orders; there is one for all tests of this process."""
-    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-m", __spec__.name, str(theirs.fileno()), _ROOM],
-            pass_fds=[theirs.fileno()],
-            cwd=Path(__file__).parents[1],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-        )
+    ours, process = _start_template("tests.warm_process")
 
     def end() -> None:
         ours.close()
@@ -267,6 +266,19 @@ def _template() -> socket.socket:
 
     atexit.register(end)
     return ours
+
+
+def _start_template(module: str, *arguments: str) -> "tuple[socket.socket, subprocess.Popen[bytes]]":
+    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, str(theirs.fileno()), *arguments, _ROOM],
+            pass_fds=[theirs.fileno()],
+            cwd=Path(__file__).parents[1],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+    return ours, process
 
 
 class _Template:
@@ -320,6 +332,9 @@ class _Template:
         return None
 
     def _become_child(self, standard: list[int]) -> None:
+        # Tests that are killed end no server.
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -374,7 +389,7 @@ def _show_arguments(order: _Order) -> None:
         memory.write(os.fsencode("\0".join(shown))[:room].ljust(room, b"\0"))
 
 
-def _fork_children(orders: socket.socket) -> None:
+def _fork_children(orders: socket.socket, policies: socket.socket) -> None:
     """Have what this process starts forked, too: to import what it needs takes longer than most of what it does."""
 
     class Popen(subprocess.Popen[bytes]):
@@ -389,7 +404,9 @@ def _fork_children(orders: socket.socket) -> None:
             **options: object,
         ) -> "Popen":
             if args == _WORKER and env is not None:
-                return _Worker(orders, env)  # type: ignore[return-value]  # has what is used of one
+                return _Worker(orders, args, env)  # type: ignore[return-value]  # has what is used of one
+            if args == _POLICY:
+                return _Worker(policies, args, os.environ)  # type: ignore[return-value]  # the same
             if args[: len(_BACKGROUND)] == _BACKGROUND and cwd and stdout and stderr:
                 if env is None:
                     return _Background(orders, args, cwd, stdout, stderr)  # type: ignore[return-value]  # the same
@@ -403,6 +420,11 @@ def _fork_children(orders: socket.socket) -> None:
 
 def main() -> None:
     """Import everything, then become what is ordered."""
+    if _POLICIES in sys.argv:
+        import_module("codeplane.adapters.rego_bundle")
+        _run(_Template(socket.socket(fileno=int(sys.argv[1]))).next_child())
+        return
+    policies, _ = _start_template("tests.warm_process", _POLICIES)
     # As the server says before it imports it: its own code would run in every child.
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
     gc.disable()
@@ -413,7 +435,7 @@ def main() -> None:
     template = _Template(socket.socket(fileno=int(sys.argv[1])))
     order = template.next_child()
     gc.enable()
-    _fork_children(template.above)
+    _fork_children(template.above, policies)
     _run(order)
 
 

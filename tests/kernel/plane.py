@@ -3,12 +3,16 @@
 import asyncio
 import json
 import os
+import secrets
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar, cast
 
+from codeplane.adapters.home import prepare_home
 from codeplane.adapters.rego import Rego, RegoProgram
 from codeplane.adapters.yaml_config import LoadedConfig
 from codeplane.index.worker_process import Worker, Workers
@@ -23,7 +27,9 @@ from codeplane.kernel.json import JsonObject, dumps
 from codeplane.kernel.model_provider import ModelProvider
 from codeplane.kernel.operation import Assessment, Budget, Preview, Request, Result, Risk, assesses, operation, previews
 from codeplane.kernel.workspace import Workspace
-from codeplane.wiring.app import Plane, load_workspace_config, run_plane
+from codeplane.ledger.database import open_writer
+from codeplane.ledger.projection import Projector
+from codeplane.wiring.app import Plane, load_workspace_config, run_plane, tables
 
 T = TypeVar("T")
 Ask = Callable[..., Awaitable[JsonObject]]
@@ -129,6 +135,17 @@ def running_here(
     )
 
 
+@cache
+def _empty_ledger() -> tuple[bytes, bytes]:
+    """A ledger without events and its node's name: creating the tables would be a quarter of each plane's start."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "ledger.db"
+        with closing(open_writer(path)) as connection:
+            Projector(tables()).catch_up(connection)
+            (node,) = connection.execute("SELECT node FROM log_state").fetchone()
+        return path.read_bytes(), str(node).encode()
+
+
 @asynccontextmanager
 async def plane(
     root: Path,
@@ -142,6 +159,10 @@ async def plane(
     workspace = Workspace(root=root)
     # Whoever waits for a person here says so: nobody else would answer.
     loaded = load_workspace_config(workspace, (NO_WAIT, *settings), {}).without_terminal()
+    if not workspace.home.exists() and not loaded.config.ledger.shared:
+        prepare_home(workspace)
+        image, node = _empty_ledger()
+        workspace.ledger.write_bytes(image.replace(node, b"node_" + secrets.token_hex(8).encode()))
     async with running_here(workspace, loaded=loaded, operations=operations, clock=clock, models=models) as opened:
         yield opened
 
