@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codeplane.kernel.json import JsonObject
-from tests.harness import CPL, Server, cpl, make_repo, start
+from tests.harness import CPL, PATIENCE_SEC, Server, cpl, make_repo, start
 from tests.interaction.requirements import requirement
 from tests.surfaces.http.wire import call, get_field
 
@@ -129,9 +129,10 @@ class TestFollowing:
             while json.loads(process.stdout.readline())["stream"] != opened:
                 pass
             server.process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=30) == 1
             assert process.stderr is not None
-            assert b"(SHUTTING_DOWN)" in process.stderr.read()
+            ended, errors = process.wait(timeout=PATIENCE_SEC), process.stderr.read().decode()
+            # Both say why where the stream was cut instead.
+            assert ended == 1 and "(SHUTTING_DOWN)" in errors, (ended, errors, server.workspace.log.read_text()[-2000:])
         assert server.process.wait(timeout=30) == 0
 
         # And without one, the log is there but does not grow: several pages would be read the same way.

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import count, islice
 from pathlib import Path
 
@@ -25,9 +25,11 @@ from tests.warm_process import WarmProcess
 
 @pytest.fixture
 def tidy(repo: Path) -> Iterator[Path]:
-    """A repository whose detached server is ended afterwards."""
+    """A repository whose server is ended afterwards, also one that only starts by then or is slow to answer."""
     yield repo
-    cpl("down", cwd=repo)
+    until(lambda: cpl("down", cwd=repo).returncode == 0)
+    for pid in in_the_background(repo):
+        os.kill(pid, signal.SIGKILL)
 
 
 def up(repo: Path, *arguments: str) -> JsonObject:
@@ -70,24 +72,27 @@ class TestOne:
     @requirement("SRV-06")
     def test_of_five_at_once_one_serves(self, tidy: Path) -> None:
         forms = [[], ["-d"], [], ["-d"], []]
-        racing = [WarmProcess([CPL, "up", "--json", *form], cwd=tidy) for form in forms]
-        lines = [process.stdout.readline() for process in racing]
-        assert all(lines), [process.stderr.read() for process in racing]
-        output = [json.loads(line) for line in lines]
-        (pid,) = {one["pid"] for one in output}
-        winners = [one["note"] for one in output if one["note"] != "already running"]
-        assert winners in (["started"], ["Ctrl+C ends it"])
-        assert send(Server(repo=tidy, process=racing[0], facts=output[0])).json["pid"] == pid
-        for process in racing:
-            if process.pid != pid:
-                assert process.wait(timeout=30) == 0
-        # Those in the background that came too late are gone as well: they would serve once this one ends.
-        assert in_the_background(tidy) <= {pid}
-        assert cpl("down", cwd=tidy).returncode == 0
-        for process in racing:
-            assert process.wait(timeout=30) == 0
-            process.stdout.close()
-            process.stderr.close()
+        with ExitStack() as stack:
+            racing = [WarmProcess([CPL, "up", "--json", *form], cwd=tidy) for form in forms]
+            for process in racing:
+                stack.enter_context(process)
+                # Before it is waited for, where a line below fails.
+                stack.callback(process.kill)
+            lines = [process.stdout.readline() for process in racing]
+            assert all(lines), [process.stderr.read() for process in racing if process.poll() is not None]
+            output = [json.loads(line) for line in lines]
+            (pid,) = {one["pid"] for one in output}
+            winners = [one["note"] for one in output if one["note"] != "already running"]
+            assert winners in (["started"], ["Ctrl+C ends it"])
+            assert send(Server(repo=tidy, process=racing[0], facts=output[0])).json["pid"] == pid
+            for process in racing:
+                if process.pid != pid:
+                    assert process.wait(timeout=PATIENCE_SEC) == 0
+            # Those in the background that came too late are gone as well: they would serve once this one ends.
+            assert in_the_background(tidy) <= {pid}
+            assert cpl("down", cwd=tidy).returncode == 0
+            for process in racing:
+                assert process.wait(timeout=PATIENCE_SEC) == 0
 
     def test_one_that_comes_too_late_does_not_serve_afterwards(self, repo: Path) -> None:
         late = subprocess.Popen([CPL, "up", "-d", "--json"], cwd=repo, stdout=subprocess.PIPE)
