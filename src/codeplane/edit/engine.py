@@ -59,6 +59,18 @@ class AppliedChanges:
     ignored: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Transaction:
+    """One batch on its way to the disk; `kind` is the type of the event that records it."""
+
+    journal_id: str
+    record: MutationRecord
+    changes: Sequence[Change]
+    dropped: Sequence[str] = ()
+    computed: BatchDelta
+    kind: str
+
+
 class Engine:
     """Change the files of one work tree; everything that writes files goes through here."""
 
@@ -110,7 +122,10 @@ class Engine:
         # Parsed while the disk is busy.
         comparing = asyncio.ensure_future(self._compare(computed))
         try:
-            computed = await self._run_shielded(call, mutation_id, record, changes, (), computed, APPLIED)
+            transaction = _Transaction(
+                journal_id=mutation_id, record=record, changes=changes, computed=computed, kind=APPLIED
+            )
+            computed = await self._run_shielded(call, transaction)
             compared = await comparing
         finally:
             comparing.cancel()
@@ -166,7 +181,15 @@ class Engine:
         self._scope.admit(call, [change.path for change in back.changes if change.path not in back.dropped])
         kind = UNDONE if back.kept.state == "undone" else REDONE
         computed = await asyncio.to_thread(batch_delta, self._root, back.changes)
-        computed = await self._run_shielded(call, new_id("mut"), back.kept, back.changes, back.dropped, computed, kind)
+        transaction = _Transaction(
+            journal_id=new_id("mut"),
+            record=back.kept,
+            changes=back.changes,
+            dropped=back.dropped,
+            computed=computed,
+            kind=kind,
+        )
+        computed = await self._run_shielded(call, transaction)
         call.report_change(computed.effects())
         return computed.delta(back.kept.mutation_id)
 
@@ -198,21 +221,10 @@ class Engine:
         with span("parse"):
             return await self._consequences.compare(computed.texts) if self._consequences is not None else SyntaxDiff()
 
-    async def _run_shielded(
-        self,
-        call: Call,
-        journal_id: str,
-        record: MutationRecord,
-        changes: Sequence[Change],
-        dropped: Sequence[str],
-        computed: BatchDelta,
-        kind: str,
-    ) -> BatchDelta:
+    async def _run_shielded(self, call: Call, transaction: _Transaction) -> BatchDelta:
         """Run the transaction to its end even when the call is cancelled, so that all or nothing changes."""
         abandoned = threading.Event()
-        work = asyncio.ensure_future(
-            self._run_transaction(call, journal_id, record, changes, dropped, computed, kind, abandoned)
-        )
+        work = asyncio.ensure_future(self._run_transaction(call, transaction, abandoned))
         try:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
@@ -226,44 +238,32 @@ class Engine:
                 work.exception()
             raise
 
-    async def _run_transaction(
-        self,
-        call: Call,
-        journal_id: str,
-        record: MutationRecord,
-        changes: Sequence[Change],
-        dropped: Sequence[str],
-        computed: BatchDelta,
-        kind: str,
-        abandoned: threading.Event,
-    ) -> BatchDelta:
+    async def _run_transaction(self, call: Call, transaction: _Transaction, abandoned: threading.Event) -> BatchDelta:
+        record, changes = transaction.record, transaction.changes
         with self._locks.hold([change.path for change in changes]):
-            planned = await self._plan_moves(record, changes, kind)
+            planned = await self._plan_moves(transaction)
             moves = planned.moves
             if moves:
                 record = replace(record, details={**record.details, GIT_MV: [move.to_json() for move in moves]})
             record = replace(record, details={**record.details, CALL: call.call_id})
+            transaction = replace(transaction, record=record)
             with span("files.write", files=len(changes)):
-                await self._write(call, journal_id, record, changes, dropped, abandoned)
-            if kind == UNDONE:
+                await self._write(call, transaction, abandoned)
+            if transaction.kind == UNDONE:
                 moves = tuple(move.reverse() for move in moves)
-            computed = computed.with_moves(await self._move_in_index(call, planned, moves, changes))
-        await self._record(call, journal_id, record, computed, kind)
+            computed = transaction.computed.with_moves(await self._move_in_index(call, planned, moves, changes))
+        await self._record(call, replace(transaction, computed=computed))
         return computed
 
-    async def _write(
-        self,
-        call: Call,
-        journal_id: str,
-        record: MutationRecord,
-        changes: Sequence[Change],
-        dropped: Sequence[str],
-        abandoned: threading.Event,
-    ) -> None:
+    async def _write(self, call: Call, transaction: _Transaction, abandoned: threading.Event) -> None:
         call.change_begins()
         try:
             planned = PlannedBatch(
-                journal_id=journal_id, record=record, changes=changes, dropped=dropped, abandoned=abandoned.is_set
+                journal_id=transaction.journal_id,
+                record=transaction.record,
+                changes=transaction.changes,
+                dropped=transaction.dropped,
+                abandoned=abandoned.is_set,
             )
             for warning in await self._commits.apply(planned):
                 call.warn(warning)
@@ -273,7 +273,7 @@ class Engine:
         except Exception:
             call.change_ended(done=False)
             raise
-        call.change_ended(done=True, mutation_id=record.mutation_id)
+        call.change_ended(done=True, mutation_id=transaction.record.mutation_id)
 
     async def _move_in_index(
         self, call: Call, planned: PlannedMoves, moves: Sequence[IndexMove], changes: Sequence[Change]
@@ -289,30 +289,29 @@ class Engine:
             )
         return dict.fromkeys(moved, True) | {new: False for _, new in left}
 
-    async def _plan_moves(self, record: MutationRecord, changes: Sequence[Change], kind: str) -> PlannedMoves:
+    async def _plan_moves(self, transaction: _Transaction) -> PlannedMoves:
         if self._moves is None:
             return PlannedMoves()
-        if kind != APPLIED:
-            return PlannedMoves(moves=moves_from_json(record.details.get(GIT_MV)))
+        if transaction.kind != APPLIED:
+            return PlannedMoves(moves=moves_from_json(transaction.record.details.get(GIT_MV)))
         return await self._moves.plan(
-            [(change.moved_from, change.path) for change in changes if change.moved_from is not None]
+            [(change.moved_from, change.path) for change in transaction.changes if change.moved_from is not None]
         )
 
-    async def _record(
-        self, call: Call, journal_id: str, record: MutationRecord, computed: BatchDelta, kind: str
-    ) -> None:
-        payload = event_payload(record) | {
+    async def _record(self, call: Call, transaction: _Transaction) -> None:
+        computed = transaction.computed
+        payload = event_payload(transaction.record) | {
             "insertions": computed.insertions,
             "deletions": computed.deletions,
             "hashes": {file.path: file.new_hash for file in computed.files[:_NAMED]},
         }
         draft = Draft(
             stream=STREAM,
-            type=kind,
+            type=transaction.kind,
             payload=payload,
             actor=str(call.actor),
             correlation=call.correlation,
-            event_id=outcome_event_id(journal_id),
+            event_id=outcome_event_id(transaction.journal_id),
         )
         try:
             # Durable together with the call's own record; if that never comes, the next start records it.
