@@ -180,6 +180,14 @@ COMPLETE: dict[str, dict[str, str]] = {
         "a/Other.kt": 'package a\n\nfun String.mark(): Text = Text()\n\nval other = "a".mark()\n',
         "b/Use.kt": 'package b\n\nimport a.*\n\nfun go(key: Any) = listOf(«mark»("a"), «mark»(1), «mark»(key))\n',
     },
+    "extensions of what functions of the library make of containers": {
+        "a/Item.kt": "package a\n\nclass Item\n\nfun Iterable<Item>.«*pick»(): Int = 1\n",
+        "a/Array.kt": "package a\n\nfun Array<Item>.pick(): Int = 2\n",
+        "a/Sequence.kt": "package a\n\nfun Sequence<Item>.pick(): Int = 3\n",
+        "a/Use.kt": "package a\n\nfun go(all: Array<Item>, more: Sequence<Item>) =\n"
+        "    all.asIterable().«pick»() + all.filter { true }.«pick»() + more.toList().«pick»() + all.pick() +\n"
+        "        more.pick() + more.map { it }.pick() + all.toList().asSequence().pick() + all.map { it }.«pick»()\n",
+    },
     "an object of a file, and one of its name in a program beside it": {
         "lib/Grammar.kt": "package lib\n\nopen class Grammar\n\nfun Grammar.«*parse»(text: String): Int = 1\n",
         "one/Main.kt": 'import lib.*\n\nobject Sum : Grammar()\n\nval a = Sum.«parse»("a")\n',

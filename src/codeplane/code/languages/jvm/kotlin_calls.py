@@ -15,7 +15,7 @@ from codeplane.code.languages.jvm.kotlin_library import (
     GIVES_RESULT,
     ITEMS,
     container_of,
-    is_mapping,
+    mapping_result,
     result,
 )
 from codeplane.code.languages.jvm.kotlin_lookup import values_of
@@ -124,8 +124,8 @@ class KotlinCalls(KotlinAccesses):
         if given is not None:
             kind, at = given
             return Type(Outside(kind), (owner.args[at],)) if kind else owner.args[at]
-        if simple in ITEMS and is_mapping(name):
-            return Type(Outside("List"), (self.of_lambda_result(path, values[-1:]),))
+        if simple in ITEMS and (held := mapping_result(simple, name)):
+            return Type(Outside(held), (self.of_lambda_result(path, values[-1:]),))
         if simple in ENTRIES and len(owner.args) == 2:
             at = {"component1": 0, "component2": 1}.get(name, -1)
             return owner.args[at] if at >= 0 else None

@@ -37,13 +37,26 @@ _OTHER = words(
 PLAIN = _ON_ITEMS | _OTHER
 """Functions of the library whose lambdas have no receiver."""
 
-_SAME = words(
-    """also apply asIterable asReversed asSequence distinct distinctBy drop dropLast dropLastWhile dropWhile filter
-    filterIndexed filterNot filterNotNull ifEmpty intersect iterator listIterator minus minusElement onEach
-    orEmpty plus plusElement requireNoNulls reversed shuffled slice sorted sortedBy sortedByDescending
-    sortedDescending sortedWith subList subtract take takeIf takeLast takeLastWhile takeUnless takeWhile
-    toCollection toList toMutableList toMutableSet toSet toTypedArray union"""
+_SAME = words("also apply ifEmpty onEach orEmpty requireNoNulls takeIf takeUnless")
+# Of a sequence they give a sequence, of other containers a list.
+_SELECTED = words(
+    """distinct distinctBy drop dropLast dropLastWhile dropWhile filter filterIndexed filterNot filterNotNull minus
+    minusElement plus plusElement shuffled sorted sortedBy sortedByDescending sortedDescending sortedWith take
+    takeLast takeLastWhile takeWhile"""
 )
+_ADDED = words("minus minusElement plus plusElement")
+_CONVERTED = {
+    **dict.fromkeys(words("asList asReversed reversed slice subList toList"), "List"),
+    **dict.fromkeys(words("intersect subtract toSet union"), "Set"),
+    "asIterable": "Iterable",
+    "asSequence": "Sequence",
+    "iterator": "Iterator",
+    "listIterator": "ListIterator",
+    "toHashSet": "HashSet",
+    "toMutableList": "MutableList",
+    "toMutableSet": "MutableSet",
+    "toTypedArray": "Array",
+}
 _ONE = words(
     """component1 component2 component3 component4 component5 elementAt elementAtOrElse elementAtOrNull find
     findLast first firstOrNull get getOrElse getOrNull last lastOrNull max maxBy maxByOrNull maxOrNull maxWith
@@ -100,7 +113,7 @@ MEMBERS = {
 }
 """The members of types of the library, beside those of `Any`."""
 FINAL = words(
-    """Boolean BooleanArray Byte ByteArray Char CharArray Double DoubleArray Float FloatArray Int IntArray Long
+    """Array Boolean BooleanArray Byte ByteArray Char CharArray Double DoubleArray Float FloatArray Int IntArray Long
     LongArray Nothing Pair Regex Short ShortArray String StringBuilder Triple Unit"""
 )
 """Types of which nothing else is a subtype."""
@@ -113,6 +126,7 @@ _ABOVE = {
     "Set": words("Collection Iterable Any"),
     "MutableSet": words("Set MutableCollection Collection Iterable MutableIterable Any"),
     "Collection": words("Iterable Any"),
+    **dict.fromkeys(words("Iterable Iterator Map Sequence"), words("Any")),
     "MutableMap": words("Map Any"),
     **dict.fromkeys(words("Byte Double Float Int Long Short"), words("Number Comparable Any")),
 }
@@ -141,9 +155,18 @@ def result(of: str, count: int, function: str) -> tuple[str, int] | None:
         return {"keys": ("Set", 0), "values": ("Collection", 1)}.get(function)
     if of not in ITEMS or count != 1:
         return None
-    if function in _SAME:
+    if function in _SAME or (function in _ADDED and of in ("Array", "Set")):
         return of, 0
+    if function in _SELECTED:
+        return _selection(of), 0
+    if function in _CONVERTED:
+        return _CONVERTED[function], 0
     return ("", 0) if function in _ONE else None
+
+
+def _selection(of: str) -> str:
+    """Return what holds some of the items of a container."""
+    return of if of == "Sequence" else "List"
 
 
 def property_of(of: str, count: int, name: str) -> tuple[str, tuple[int, ...]] | None:
@@ -155,9 +178,9 @@ def property_of(of: str, count: int, name: str) -> tuple[str, tuple[int, ...]] |
     return ("", (0,)) if of == "IndexedValue" and count == 1 and name == "value" else None
 
 
-def is_mapping(function: str) -> bool:
-    """Whether a function gives a list of what a lambda makes of each item."""
-    return function in _MAPPED
+def mapping_result(of: str, function: str) -> str:
+    """Return what holds that which a lambda makes of each item of a container; empty for other functions."""
+    return _selection(of) if function in _MAPPED else ""
 
 
 def container_of(function: str) -> str:
