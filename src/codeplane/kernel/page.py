@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from codeplane.kernel.operation import Request, Result
+from codeplane.kernel.plural import plural
 
 
 class PageRequest(Request):
@@ -18,6 +19,7 @@ class Pagination(Result):
     next_cursor: str | None = None
     total_estimate: int | None = None
 
-    def line(self) -> str:
-        """The line at the end of a page, for agents."""
-        return f"\nmore: cursor={self.next_cursor}" if self.next_cursor else ""
+    def line(self, hidden: int = 0) -> str:
+        """The lines at the end of a page, for agents: how many of it the owner's rules hide, and where it goes on."""
+        left_out = f"\n[{plural(hidden, 'item')} hidden by the owner's rules]" if hidden else ""
+        return left_out + (f"\nmore: cursor={self.next_cursor}" if self.next_cursor else "")

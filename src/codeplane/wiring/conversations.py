@@ -191,7 +191,9 @@ class Conversations:
     ) -> tuple[object, ...]:
         """The operations on jobs and on what they changed."""
         foundation, scope_of = self.foundation, work_scope(conveyor.ports.authority.event_scope)
-        access = JobAccess(log=foundation.log, store=self.jobs, scope_of=scope_of)
+        access = JobAccess(
+            log=foundation.log, store=self.jobs, scope_of=scope_of, readable=conveyor.ports.authority.readable
+        )
         jobs = JobOperations(
             queue=self.job_queue(engine),
             store=self.jobs,
@@ -213,7 +215,8 @@ class Conversations:
 
     def access(self, conveyor: Conveyor) -> ThreadAccess:
         """Which threads a caller may see."""
-        return ThreadAccess(self.store, work_scope(conveyor.ports.authority.event_scope))
+        authority = conveyor.ports.authority
+        return ThreadAccess(self.store, work_scope(authority.event_scope), authority.readable)
 
     def job_callbacks(self, engine: WorkEngine) -> JobCallbacks:
         """Reports the ends of jobs to the threads that started them."""

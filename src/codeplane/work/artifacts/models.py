@@ -104,9 +104,10 @@ class ArtifactPage(Result):
 
     results: tuple[ArtifactView, ...]
     pagination: Pagination
+    hidden: int = Field(0, description="how many of them the owner's rules hide")
 
     def text(self) -> str:
-        return ("\n".join(view.text() for view in self.results) or "no artifacts") + self.pagination.line()
+        return ("\n".join(view.text() for view in self.results) or "no artifacts") + self.pagination.line(self.hidden)
 
 
 class ArtifactBody(ArtifactView):

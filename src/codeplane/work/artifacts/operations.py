@@ -169,10 +169,16 @@ class ArtifactOperations:
         page, following = found[: request.limit], None
         if len(found) > request.limit:
             following = self._cursors.issue(scope=name, state={"before": page[-1].position})
+        readable = await self._threads.readable(call, [artifact_stream(one.artifact_id) for one in page])
+        shown = [one for one in page if artifact_stream(one.artifact_id) in readable]
         # Names and descriptions are words of who made them, as bodies are.
-        if theirs := next((one for one in page if one.untrusted and one.created_by != str(call.actor)), None):
+        if theirs := next((one for one in shown if one.untrusted and one.created_by != str(call.actor)), None):
             await self._ingest(call, "artifact", theirs.artifact_id)
-        return ArtifactPage(results=tuple(map(ArtifactView.of, page)), pagination=Pagination(next_cursor=following))
+        return ArtifactPage(
+            results=tuple(map(ArtifactView.of, shown)),
+            pagination=Pagination(next_cursor=following),
+            hidden=len(page) - len(shown),
+        )
 
     @operation("artifact.delete", risk=Risk.WRITE)
     async def delete(self, call: Call, request: ArtifactRequest) -> ArtifactView:
@@ -225,6 +231,10 @@ class ArtifactOperations:
                 raise
             # Not as it was raised: that names the artifacts of others whose ids are similar.
             raise ArtifactNotFound(f"there is no artifact {artifact_id!r}") from None
+        stream = artifact_stream(artifact.artifact_id)
+        # By its whole id: the caller may have named it by a part, which no rule about it would recognise.
+        if stream not in await self._threads.readable(call, [stream]):
+            raise ArtifactNotFound(f"there is no artifact {artifact_id!r}")
         if creator in (None, artifact.created_by):
             return artifact
         if artifact.thread_id is not None:

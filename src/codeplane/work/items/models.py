@@ -171,8 +171,7 @@ class WorkPage(Result):
             lines.append("  " * depth + view.text())
             stack += [(depth + 1, child) for child in reversed(below.get(view.work_id, ()))]
         more = ["[more was started than is listed]"] if self.left_out else []
-        more += [f"[{plural(self.hidden, 'item')} hidden by the owner's rules]"] if self.hidden else []
-        return ("\n".join([*lines, *more]) or "no work") + self.pagination.line()
+        return ("\n".join([*lines, *more]) or "no work") + self.pagination.line(self.hidden)
 
 
 class WorkEvent(Result):

@@ -167,6 +167,7 @@ class JobPage(Result):
 
     results: tuple[JobView, ...]
     pagination: Pagination
+    hidden: int = Field(0, description="how many of them the owner's rules hide")
 
     def text(self) -> str:
-        return ("\n".join(view.line() for view in self.results) or "no jobs") + self.pagination.line()
+        return ("\n".join(view.line() for view in self.results) or "no jobs") + self.pagination.line(self.hidden)

@@ -18,7 +18,7 @@ from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.page import Pagination
-from codeplane.kernel.ports import Ledger, ScopeOf
+from codeplane.kernel.ports import Ledger, Readable, ScopeOf
 from codeplane.kernel.redaction import Redactor
 from codeplane.ledger.own_actors import own_actor_condition
 from codeplane.ledger.rows import Cell
@@ -55,12 +55,15 @@ _CONDITIONS = {
 
 
 class JobAccess:
-    """Finds jobs that a caller may see: people see all of them, others those that they created."""
+    """Finds jobs that a caller may see: people see all of them, others those that they created, and nobody those that
+    a rule of the owner's hides from them."""
 
-    def __init__(self, *, log: Ledger, store: JobStore, scope_of: ScopeOf) -> None:
+    def __init__(self, *, log: Ledger, store: JobStore, scope_of: ScopeOf, readable: Readable) -> None:
         self._log = log
         self._store = store
         self._scope_of = scope_of
+        # Of a list of resources, those that no rule hides.
+        self.readable = readable
 
     def condition(self, call: Call) -> tuple[str, list[Cell]]:
         """The SQL condition on what the caller may see, with its values."""
@@ -81,7 +84,10 @@ class JobAccess:
             # Not as it was raised: that names the jobs of others whose ids are similar.
             raise JobNotFound(f"there is no job {job_id!r}") from None
         is_own = scope is None or job.item.actor == call.actor
-        if is_own or (scope is not None and await self._log.own_actors((job.item.created_by,), scope)):
+        if scope is not None and not is_own:
+            is_own = bool(await self._log.own_actors((job.item.created_by,), scope))
+        # By its whole id: the caller may have named it by a part, which no rule about it would recognise.
+        if is_own and job.item.stream in await self.readable(call, [job.item.stream]):
             return job
         raise JobNotFound(f"there is no job {job_id!r}")
 
@@ -163,8 +169,12 @@ class JobOperations:
         page, following = found[: request.limit], None
         if len(found) > request.limit:
             following = self._cursors.issue(scope=name, state={"before": page[-1].job_id})
+        readable = await self._access.readable(call, [job.item.stream for job in page])
+        shown = [job for job in page if job.item.stream in readable]
         return JobPage(
-            results=tuple([await self._view(job) for job in page]), pagination=Pagination(next_cursor=following)
+            results=tuple([await self._view(job) for job in shown]),
+            pagination=Pagination(next_cursor=following),
+            hidden=len(page) - len(shown),
         )
 
     @operation("job.show", risk=Risk.READ)

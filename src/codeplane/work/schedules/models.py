@@ -204,9 +204,10 @@ class SchedulePage(Result):
 
     results: tuple[ScheduleView, ...]
     pagination: Pagination
+    hidden: int = Field(0, description="how many of them the owner's rules hide")
 
     def text(self) -> str:
-        return ("\n".join(view.text() for view in self.results) or "no schedules") + self.pagination.line()
+        return ("\n".join(view.text() for view in self.results) or "no schedules") + self.pagination.line(self.hidden)
 
 
 class DeletedSchedule(Result):

@@ -26,7 +26,13 @@ from codeplane.kernel.ports import Ledger
 from codeplane.kernel.redaction import Redactor
 from codeplane.ledger.rows import Cell
 from codeplane.work.items.item import delegator
-from codeplane.work.schedules.events import SCHEDULE_CREATED, SCHEDULE_DELETED, SCHEDULE_UPDATED, schedule_draft
+from codeplane.work.schedules.events import (
+    SCHEDULE_CREATED,
+    SCHEDULE_DELETED,
+    SCHEDULE_UPDATED,
+    schedule_draft,
+    schedule_stream,
+)
 from codeplane.work.schedules.models import (
     MAX_GOAL_BYTES,
     CreateScheduleRequest,
@@ -136,7 +142,13 @@ class ScheduleOperations:
         if len(found) > request.limit:
             following = self._cursors.issue(scope=scope, state={"offset": offset + request.limit})
         page = found[: request.limit]
-        return SchedulePage(results=tuple(map(ScheduleView.of, page)), pagination=Pagination(next_cursor=following))
+        readable = await self._access.readable(call, [schedule_stream(schedule.schedule_id) for schedule in page])
+        shown = [schedule for schedule in page if schedule_stream(schedule.schedule_id) in readable]
+        return SchedulePage(
+            results=tuple(map(ScheduleView.of, shown)),
+            pagination=Pagination(next_cursor=following),
+            hidden=len(page) - len(shown),
+        )
 
     @operation("schedule.show", risk=Risk.READ)
     async def show(self, call: Call, request: ShowScheduleRequest) -> ScheduleDetails:
@@ -209,7 +221,9 @@ class ScheduleOperations:
                 raise
             # Not as it was raised: that names the schedules of others whose ids are similar.
             raise ScheduleNotFound(f"there is no schedule {schedule_id!r}") from None
-        if creator in (None, schedule.created_by):
+        stream = schedule_stream(schedule.schedule_id)
+        # By its whole id: the caller may have named it by a part, which no rule about it would recognise.
+        if creator in (None, schedule.created_by) and stream in await self._access.readable(call, [stream]):
             return schedule
         raise ScheduleNotFound(f"there is no schedule {schedule_id!r}")
 

@@ -128,9 +128,10 @@ class ThreadPage(Result):
 
     results: tuple[ThreadView, ...]
     pagination: Pagination
+    hidden: int = Field(0, description="how many of them the owner's rules hide")
 
     def text(self) -> str:
-        return ("\n".join(view.text() for view in self.results) or "no threads") + self.pagination.line()
+        return ("\n".join(view.text() for view in self.results) or "no threads") + self.pagination.line(self.hidden)
 
 
 class MessageView(Result):

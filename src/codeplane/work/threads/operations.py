@@ -12,8 +12,9 @@ from codeplane.kernel.ids import digest, new_id
 from codeplane.kernel.json import JsonObject, canonical
 from codeplane.kernel.operation import Risk, operation
 from codeplane.kernel.page import Pagination
-from codeplane.kernel.ports import Ledger, ScopeOf, StreamObserver, StreamReader
+from codeplane.kernel.ports import Ledger, Readable, ScopeOf, StreamObserver, StreamReader
 from codeplane.kernel.redaction import Redactor
+from codeplane.kernel.thread_copies import thread_stream
 from codeplane.ledger.rows import Cell
 from codeplane.work.threads.events import (
     MEMORY_WRITTEN,
@@ -56,11 +57,14 @@ _MODES: tuple[Mode, ...] = ("automatic", "trust", "always")
 
 
 class ThreadAccess:
-    """Finds threads that a caller may see: people see all of them, others those that they created."""
+    """Finds threads that a caller may see: people see all of them, others those that they created, and nobody those
+    that a rule of the owner's hides from them."""
 
-    def __init__(self, store: ThreadStore, scope_of: ScopeOf) -> None:
+    def __init__(self, store: ThreadStore, scope_of: ScopeOf, readable: Readable) -> None:
         self._store = store
         self._scope_of = scope_of
+        # Of a list of resources, those that no rule hides.
+        self.readable = readable
 
     def restriction(self, call: Call) -> str | None:
         """The creator whose threads alone the caller may see; None is all of them."""
@@ -78,7 +82,10 @@ class ThreadAccess:
             # Not as it was raised: that names the threads of others whose ids are similar.
             raise ThreadNotFound(f"there is no thread {thread_id!r}") from None
         # A turn of the thread may read what it belongs to.
-        if creator in (None, thread.created_by) or call.actor.actor_id == thread.thread_id:
+        is_own = creator in (None, thread.created_by) or call.actor.actor_id == thread.thread_id
+        stream = thread_stream(thread.thread_id)
+        # By its whole id: the caller may have named it by a part, which no rule about it would recognise.
+        if is_own and stream in await self.readable(call, [stream]):
             return thread
         raise ThreadNotFound(f"there is no thread {thread_id!r}")
 
@@ -164,8 +171,12 @@ class ThreadOperations:
         page, following = found[: request.limit], None
         if len(found) > request.limit:
             following = self._cursors.issue(scope=name, state={"offset": offset + request.limit})
+        readable = await self._access.readable(call, [thread_stream(thread.thread_id) for thread in page])
+        shown = [thread for thread in page if thread_stream(thread.thread_id) in readable]
         return ThreadPage(
-            results=tuple([await self._view(thread) for thread in page]), pagination=Pagination(next_cursor=following)
+            results=tuple([await self._view(thread) for thread in shown]),
+            pagination=Pagination(next_cursor=following),
+            hidden=len(page) - len(shown),
         )
 
     @operation("thread.show", risk=Risk.READ)
