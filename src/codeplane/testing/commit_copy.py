@@ -11,6 +11,7 @@ import pygit2
 from pygit2.enums import FileMode, FileStatus
 
 from codeplane.disk.git_folders import git_folders
+from codeplane.disk.plain_file import copy_below
 from codeplane.kernel.errors import NotGit, TooLarge
 from codeplane.testing.target import Target
 
@@ -71,12 +72,12 @@ def copy_tree(root: Path, tree: str, folder: Path) -> CommitCopy:
         target.parent.mkdir(parents=True, exist_ok=True)
         if not isinstance(entry, pygit2.Blob):
             # A submodule.
-            _copy_folder(source, target, room)
+            _copy_folder(root, source, target, room)
         elif entry.filemode == FileMode.LINK:
             links[target] = os.fsdecode(entry.data)
         elif f"{start}{path}" not in changed and source.is_file() and not source.is_symlink():
             room.take(source.stat().st_size)
-            shutil.copy2(source, target)
+            copy_below(root, path, target)
         else:
             room.take(entry.size)
             target.write_bytes(entry.data)
@@ -138,10 +139,10 @@ def _provide_ignored(root: Path, folder: Path, found: Mapping[str, int]) -> tupl
             continue
         elif source.is_symlink() or source.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
-            _copy_file(source, target, room)
+            _copy_file(root, source, target, room)
         elif is_folder:
             try:
-                _copy_folder(source, target, room)
+                _copy_folder(root, source, target, room)
             except TooLarge:
                 shutil.rmtree(target, ignore_errors=True)
                 read.append(root / path.rstrip("/"))
@@ -157,7 +158,7 @@ def _is_cache(folder: Path) -> bool:
     return (folder / "CACHEDIR.TAG").exists() or folder.name in ("target", "htmlcov", ".tox", ".nox", ".gradle")
 
 
-def _copy_folder(source: Path, target: Path, room: _Room) -> None:
+def _copy_folder(root: Path, source: Path, target: Path, room: _Room) -> None:
     for here, folders, files in os.walk(source):
         below = target / Path(here).relative_to(source)
         below.mkdir(parents=True, exist_ok=True)
@@ -165,16 +166,16 @@ def _copy_folder(source: Path, target: Path, room: _Room) -> None:
         folders[:] = [name for name in folders if name not in _NEVER and name not in links]
         for name in (*files, *links):
             if name not in _NEVER:
-                _copy_file(Path(here, name), below / name, room)
+                _copy_file(root, Path(here, name), below / name, room)
 
 
-def _copy_file(source: Path, target: Path, room: _Room) -> None:
+def _copy_file(root: Path, source: Path, target: Path, room: _Room) -> None:
     found = source.lstat()
     if stat.S_ISLNK(found.st_mode):
         target.symlink_to(source.readlink())
     elif stat.S_ISREG(found.st_mode):
         room.take(found.st_size)
-        shutil.copy2(source, target)
+        copy_below(root, source.relative_to(root).as_posix(), target)
 
 
 def _files(tree: pygit2.Tree, below: str = "") -> Iterator[tuple[str, pygit2.Object]]:

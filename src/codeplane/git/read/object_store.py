@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import pygit2
 
+from codeplane.disk.plain_file import read_below
 from codeplane.git.read.repository import open_repository
 from codeplane.kernel.errors import CodePlaneError
 
@@ -76,8 +77,7 @@ class ObjectStore:
         entries: dict[str, str | None] = dict.fromkeys(modes)
         for path, mode in modes.items():
             if mode:
-                place = places[path]
-                content = os.fsencode(place.readlink()) if mode == _LINK else place.read_bytes()
+                content = os.fsencode(places[path].readlink()) if mode == _LINK else read_below(self._root, path)
                 oid = repository.create_blob(content) if write else pygit2.hash(content)
                 entries[path] = f"{mode} {oid}"
         return entries

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from codeplane.disk.plain_file import read_below
 from codeplane.git.read.object_store import ObjectStore
 from codeplane.git.safety.command import Git
 from codeplane.git.safety.obstacles import find_blocking_parent, find_obstacles, mode_at
@@ -228,8 +229,8 @@ class Contents:
         return modes
 
     def _read(self, path: str, mode: str) -> bytes:
-        place = self._git.root / path
-        return os.fsencode(place.readlink()) if mode == _LINK else place.read_bytes()
+        root = self._git.root
+        return os.fsencode((root / path).readlink()) if mode == _LINK else read_below(root, path)
 
     def _check_parents(self, files: Mapping[str, Entry]) -> None:
         gone = {path for path, entry in files.items() if entry is None}
