@@ -47,6 +47,12 @@ def check(folder: Path, files: Mapping[str, str]) -> None:
 
 
 CASES: dict[str, dict[str, str]] = {
+    "a field that a macro reads and makes a text of": {
+        "src/main.rs": "macro_rules! show { ($($field:ident),*) => {\n"
+        "    fn show(&self) { $( put(stringify!($field), &self.$field); )* }\n} }\nfn put(s: &str, n: &u8) {}\n"
+        "struct A { ‹left›: u8, right: u8 }\nimpl A { show!(«left», right); }\n"
+        "struct B { left: u8 }\nimpl B { show!(left); }\n",
+    },
     "a macro is known in the modules below it": {
         "src/main.rs": "macro_rules! ‹cap› { () => { 1 }; }\nmod shop;\n"
         "mod inner { fn f() -> u8 { «cap»!() } }\nfn g() -> u8 { «cap»!() }\n",

@@ -37,6 +37,7 @@ class ExpandedFile:
         self.places: dict[tuple[str, int], list[int]] = {}
         """Where the tokens of calls and of the bodies of macros stand in the text, by where they come from."""
         self.sources: dict[int, tuple[str, int]] = {}
+        self._texts: set[int] = set()
         at = 0
         for start, end, written in self._top_calls(trees):
             self._copy(text, at, start)
@@ -59,6 +60,10 @@ class ExpandedFile:
             if start <= at < start + length:
                 return path, original + at - start
         return None
+
+    def is_text(self, at: int) -> bool:
+        """Whether a token that a macro writes at a place is only made a text of, by `stringify!`."""
+        return at in self._texts
 
     def copy_offset(self, at: int) -> int | None:
         """Return where a place of the file outside of calls stands in the text."""
@@ -130,12 +135,14 @@ class ExpandedFile:
     def _write(self, trees: Sequence[Tree]) -> None:
         before: Leaf | None = None
         self._add(b" ")
-        for leaf in leaves_of(trees):
+        for leaf, is_text in _leaves_in_order(trees):
             adjacent = (
                 before is not None and leaf.path == before.path and leaf.at == before.at + len(before.text.encode())
             )
             if before is not None and not adjacent:
                 self._add(b" ")
+            if is_text:
+                self._texts.add(self._length)
             if leaf.path:
                 self.places.setdefault((leaf.path, leaf.at), []).append(self._length)
                 self.sources[self._length] = (leaf.path, leaf.at)
@@ -168,6 +175,22 @@ def call_at(trees: Sequence[Tree], at: int) -> MacroCall | None:
     if name.text == "macro_rules" and given.kind == "name" and isinstance(behind, Group):
         return MacroCall(start, at + 4, name, behind)
     return None
+
+
+def _leaves_in_order(trees: Sequence[Tree], *, is_text: bool = False) -> Iterator[tuple[Leaf, bool]]:
+    """Yield all tokens of trees, and whether `stringify!` is given them."""
+    end = 0
+    for position, tree in enumerate(trees):
+        call = call_at(trees, position)
+        if call is not None and call.name.text == "stringify":
+            end = call.end
+        inside = is_text or position < end
+        if isinstance(tree, Group):
+            yield tree.opening, inside
+            yield from _leaves_in_order(tree.inner, is_text=inside)
+            yield tree.closing, inside
+        else:
+            yield tree, inside
 
 
 def _bracket_trees(trees: Sequence[Tree]) -> Tree:

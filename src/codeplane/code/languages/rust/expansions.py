@@ -57,6 +57,9 @@ class Expansions:
             for at in expanded.places.get((path, offset), ()):
                 if len(found) >= _MAX_PLACES:
                     return None
+                if expanded.is_text(at):
+                    words = True
+                    continue
                 found.append(self._at(file, expanded, at, (path, offset)))
         if not found:
             return _ELSEWHERE if words and macro is None else None
