@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -39,14 +40,51 @@ class GitFolders:
 _NONE = GitFolders(frozenset())
 
 
+# What changed just now can change again without another time, on some disks for seconds.
+_SETTLED_NS = 3_000_000_000
+_Stamp = tuple[int, int, int, int]
+
+
 def git_folders(root: Path) -> GitFolders:
     """The git folders of a work tree that lie in it under another name, as git would find them now."""
     named = str(root)
+    stamps = _settled_stamps(named)
+    if stamps is not None and _is_plain(named, stamps):
+        return _NONE
+    found = _find_folders(root, named)
+    return GitFolders(frozenset(found)) if found else _NONE
+
+
+def _settled_stamps(root: str) -> tuple[_Stamp, _Stamp] | None:
+    """The stamps of a work tree and of its `.git`; None unless that is a folder and neither changed lately."""
+    try:
+        top, git = os.lstat(root), os.lstat(f"{root}/.git")
+    except OSError:
+        return None
+    latest = max(top.st_mtime_ns, top.st_ctime_ns, git.st_mtime_ns, git.st_ctime_ns)
+    if not stat.S_ISDIR(git.st_mode) or latest > time.time_ns() - _SETTLED_NS:
+        return None
+    return (
+        (top.st_dev, top.st_ino, top.st_mtime_ns, top.st_ctime_ns),
+        (git.st_dev, git.st_ino, git.st_mtime_ns, git.st_ctime_ns),
+    )
+
+
+@lru_cache(maxsize=64)
+def _is_plain(root: str, stamps: tuple[_Stamp, _Stamp]) -> bool:
+    """Whether no file is there that could lead elsewhere: to make one changes the stamp of its folder.
+
+    Asked several times a call, so that what is looked for each time are the stamps.
+    """
+    return not os.path.lexists(f"{root}/.gitmodules") and not os.path.lexists(f"{root}/.git/commondir")
+
+
+def _find_folders(root: Path, named: str) -> list[str]:
     found = _inside(named, named)
     for holder in _submodules(named):
         # Anyone who writes files can name any folder as a submodule; only repositories count.
         found += [path for path in _inside(named, holder) if is_git_folder(root / path) or (root / path).is_symlink()]
-    return GitFolders(frozenset(found)) if found else _NONE
+    return found
 
 
 def git_places(root: Path) -> frozenset[str]:
