@@ -167,12 +167,23 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
     "http-kit": (
         {
             "composer.json": '{"name": "shop/http-kit"}',
-            "README.md": "# HTTP\n\n`$client = new Kit\\Client();`\n",
+            "README.md": "# kit kit kit\n\n`$client = new Kit\\Client();`\n",
             "src/Client.php": "<?php\nnamespace Kit;\nclass Client {}\n",
             "src/Pool.php": "<?php\nnamespace Kit;\nclass Pool {}\n",
+            "src/kit.php": "<?php\nreturn ['kit' => true, 'Kit' => true];\n",
             "tests/ClientTest.php": "<?php\nclass ClientTest { function testGet() { new Client(); new Pool(); } }\n",
         },
         [("library", "src/Client.php")],
+    ),
+    "panther": (
+        {
+            "panther.gemspec": "Gem::Specification.new do |s|\n  s.executables = ['panther', \"pantherctl\"]\nend\n",
+            "Gemfile": "gemspec\n",
+            "bin/panther": "#!/usr/bin/env ruby\n",
+            "exe/pantherctl": "#!/usr/bin/env ruby\n",
+            "lib/panther.rb": "module Panther\nend\n",
+        },
+        [("script", "panther.gemspec"), ("script", "panther.gemspec"), ("library", "lib/panther.rb")],
     ),
     "Flames": (
         {

@@ -29,6 +29,10 @@ _MAX_MANIFEST_BYTES = 500_000
 _MAX_DOTS = 200
 _GUARD = re.compile(rb"""^if __name__ == ['"]__main__['"]""", re.MULTILINE)
 _HIDDEN_MAIN = re.compile(rb"^(?:int|void)\s{1,20}main\s{0,20}\(", re.MULTILINE)
+# `executables = ["a"]` and `%w[a b]`, and where such programs are.
+_EXECUTABLES = re.compile(rb"executables\s{0,20}=\s{0,20}((?:%w)?[\[({][^\])}]{0,500})")
+_GEM_COMMAND = re.compile(r"(?<=['\"\[({ ])[A-Za-z0-9][\w.-]*")
+_GEM_FOLDERS = ("exe", "bin")
 _STARTS = ("main", "Main")
 _FUNCTION = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
 _FOLLOWED = 5
@@ -216,6 +220,21 @@ def _scripts(snapshot: Snapshot) -> Iterator[EntryPoint]:
         if known.skipped is None:
             for name, target in _read(path, snapshot.text(known)):
                 yield EntryPoint(path=path_text(path), kind="script", name=name, qualified_name=target)
+    yield from _gem_commands(snapshot)
+
+
+def _gem_commands(snapshot: Snapshot) -> Iterator[EntryPoint]:
+    """The commands of Ruby's packages: what their specification names, where such a file is."""
+    for path in sorted(path for path in snapshot.files if path.endswith(".gemspec") and path.count("/") <= 1):
+        known = snapshot.files[path]
+        if known.skipped is not None or not (named := _EXECUTABLES.search(snapshot.text(known)[:_MAX_MANIFEST_BYTES])):
+            continue
+        for name in sorted(set(_GEM_COMMAND.findall(named[1].decode("utf-8", "replace")))):
+            for folder in _GEM_FOLDERS:
+                target = posixpath.join(posixpath.dirname(path), folder, name)
+                if target in snapshot.files:
+                    yield EntryPoint(path=path_text(path), kind="script", name=name, qualified_name=path_text(target))
+                    break
 
 
 def _read(path: str, raw: bytes) -> list[tuple[str, str]]:

@@ -64,8 +64,8 @@ def _types_of_users(
     uses: dict[str, tuple[int, int]] = {}
     for path in sorted(path for path in paths if path.endswith(suffixes) and not is_test(path) and not is_copy(path)):
         name = path.rpartition("/")[2].rpartition(".")[0]
-        # A name of two parts is that of a part of a type.
-        if name.isidentifier() and len(uses) < _MAX_FILES:
+        # A name of two parts is that of a part of a type, and types begin with a capital.
+        if name.isidentifier() and name[0].isupper() and len(uses) < _MAX_FILES:
             uses[path] = written[name], sum(map(is_test, files_with(name)))
     named = [path for path, (in_readme, tests) in uses.items() if in_readme and tests]
     ranked = sorted(named or uses, key=lambda path: (-uses[path][0], -uses[path][1], path))
