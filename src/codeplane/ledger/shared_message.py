@@ -123,7 +123,7 @@ def _append_from_json(entry: JsonObject) -> Append:
         drafts=drafts,
         payloads=[str(event["payload"]) for event in events],
         expect={str(stream): int(str(head)) for stream, head in expect.items()} if isinstance(expect, dict) else None,
-        sealed=[_sealed_from_json(payload) for payload in sealed],
+        sealed=tuple(map(_sealed_from_json, sealed)),
     )
 
 
