@@ -242,3 +242,71 @@ def test_a_base_that_stood_behind_a_variable_is_the_same() -> None:
     before = "from collections.abc import MutableMapping\n\nBase = MutableMapping\n\n\nclass Rows(Base):\n    pass\n"
     after = before.replace("Base = MutableMapping\n\n\n", "").replace("(Base)", "(MutableMapping[str, int])")
     assert breaks({"shop/a.py": before}, {"shop/a.py": after}) == {"Base"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def __exit__(self, *args): ...", "def __exit__(self, kind, value, traceback): ..."),
+        ("def __deepcopy__(self, memo={}): ...", "def __deepcopy__(self, memo): ..."),
+        ("def __cmp__(self, other): ...", "limit = 3"),
+        ("limit: Callable[[], int]", "def limit(self): ..."),
+        (
+            "@abc.abstractproperty\n    def size(self): ...",
+            "@property\n    @abc.abstractmethod\n    def size(self): ...",
+        ),
+        (
+            "def held(self) -> ContextManager[int]:\n        yield 1",
+            "@contextmanager\n    def held(self) -> Iterator[int]:\n        yield 1",
+        ),
+    ],
+)
+def test_what_only_the_interpreter_or_a_type_checker_minds(before: str, after: str) -> None:
+    text = "class Shop:\n    {0}\n"
+    assert breaks({"shop/a.py": text.format(before)}, {"shop/a.py": text.format(after)}) == set()
+
+
+def test_final_is_for_type_checkers() -> None:
+    before = {"shop/a.py": "class Shop:\n    def get(self, key): ...\n"}
+    assert breaks(before, {"shop/a.py": "@final\nclass Shop:\n    def get(self, key): ...\n"}) == set()
+    assert breaks(before, {"shop/a.py": "@final\nclass Shop:\n    def get(self): ...\n"}) == {"Shop.get"}
+
+
+def test_a_name_that_a_package_gave_is_one_of_its_modules_now() -> None:
+    before = {"shop/__init__.py": "from other import prices, rows\n\n__all__ = ['prices', 'rows']\n"}
+    after = {"shop/__init__.py": "", "shop/prices.py": "LIMIT = 1\n"}
+    assert breaks(before, after) == {"rows"}
+
+
+def test_a_protocol_asks_again_for_what_its_base_asked_for() -> None:
+    bound = "from typing import Protocol\n\n\nclass Bound(Protocol):\n    def bind(self): ...\n\n\n"
+    text = f"{bound}class Logger(Bound, Protocol):\n    def info(self): ...\n"
+    after = f"{text}\n    def bind(self, name=''): ...\n\n    def warn(self): ...\n"
+    assert breaks({"shop/a.py": text}, {"shop/a.py": after}) == {"Logger.warn"}
+
+
+def test_a_class_that_writes_its_constructor_takes_no_fields() -> None:
+    text = "@define{0}\nclass Rows:\n    first: int\n{1}"
+    before = {"shop/a.py": text.format("(init=False)", "")}
+    assert breaks(before, {"shop/a.py": text.format("(init=False)", "    last: int\n")}) == set()
+    before = {"shop/a.py": text.format("", "")}
+    assert breaks(before, {"shop/a.py": text.format("", "    last: int\n")}) == {"Rows.last"}
+
+
+def test_of_two_that_are_alike_the_old_place_says_which_one_it_is() -> None:
+    made = "def make({0}):\n    rows = [each for each in kinds]\n    rows.sort()\n    return rows\n"
+    before = {"old/gen.py": made.format("kinds, size")}
+    after = {
+        "old/gen.py": "from new.gen import make\n\n__all__ = ['make']\n",
+        "new/gen/__init__.py": made.format("kinds, size").replace("rows.sort()", "rows.sort(key=len)\n    check(rows)"),
+        "new/gen/typed.py": made.format("kinds"),
+    }
+    assert breaks(before, after) == set()
+
+
+def test_commands_are_called_by_their_options() -> None:
+    text = "{0}def rows({1}): ...\n"
+    before = {"shop/a.py": text.format("@cli.command(name='rows')\n", "path, wide")}
+    assert breaks(before, {"shop/a.py": text.format("@cli.command(name='rows')\n", "wide, path, more")}) == set()
+    before = {"shop/a.py": text.format("@traced\n", "path, wide")}
+    assert breaks(before, {"shop/a.py": text.format("@traced\n", "wide, path, more")}) == {"rows"}

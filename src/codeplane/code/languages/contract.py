@@ -126,6 +126,8 @@ class Contract:
     """The members of a type are compared as the type, whole."""
     whole_interfaces: bool = False
     """Another body of an interface breaks whatever implements it."""
+    nameless_classes: bool = False
+    """An expression may make a class without a name, whose members are nobody else's."""
     constructors: Literal["", "own", "inherited"] = ""
     """Whether constructors are inherited, where it is known."""
     structs_need_nothing: bool = False

@@ -50,6 +50,7 @@ class Comparison:
     ) -> None:
         """`known` looks up the facts of unchanged files, `surfaces` are what packages gave and give to users."""
         self.notes: list[str] = []
+        self._known = known
         self._surfaces = surfaces
         files = join_modules(files, lambda path: known(path) is not None)
         _set_tests([side for file in files for side in (file.old, file.new) if side is not None])
@@ -156,7 +157,7 @@ class Comparison:
         breaking = seen in _SEEN and not old.is_test
         now = self._now.get(old.path)
         kept = now is not None and not _was_overload(entity, now) and self._is_given(now, frozenset({entity.name}))
-        if entity.kind == "export" and kept:
+        if entity.kind == "export" and (kept or self._is_submodule(old, entity.name)):
             # The same name, given away in another way.
             return None
         if breaking and entity.kind == "export" and self._gives_the_rest(old, entity.name):
@@ -190,6 +191,19 @@ class Comparison:
             visibility=seen,
         )
 
+    def _is_submodule(self, old: Outline, name: str) -> bool:
+        """Whether a name of a package of Python is one of its modules now."""
+        folder, _, file = old.path.rpartition("/")
+        marker = old.rules.package_marker
+        return (
+            bool(marker)
+            and file == marker
+            and any(
+                path in self._now or (path not in self._files and self._known(path) is not None)
+                for path in (f"{folder}/{name}.py", f"{folder}/{name}/{marker}")
+            )
+        )
+
     def _did_nothing(self, old: Outline, place: int) -> bool:
         """Whether a removed constructor took no arguments and no inherited one replaces it."""
         if not old.known or not is_constructor(old, place) or not needs_nothing(old, place):
@@ -208,6 +222,9 @@ class Comparison:
         if pair.now.name == "__all__":
             return None
         why = reasons_added_breaks(new, pair.new_place, self._files[new.path].old) if not new.is_test else []
+        if why and new.rules.protocols and self._inheritance.is_inherited(new, pair.now.parent, pair.now.name):
+            # What it builds on asked for it, or is said to ask for it now.
+            why = []
         return Change(
             pair=pair,
             change="added",

@@ -283,6 +283,9 @@ def _judge_parameters(
     verdict.tag("parameters_changed")
     rules = pair.new.rules
     old, new = list(old_header.parameters or ()), list(new_header.parameters or ())
+    if rules.decorators and all(_is_command(header) for header in (old_header, new_header)):
+        verdict.add("called with the options of its command line", breaks=False)
+        return
     if pair.new.language.classes.receiver_parameter:
         is_method = pair.now.kind == "method"
         old, new = (
@@ -290,6 +293,9 @@ def _judge_parameters(
             _call_parameters(new, new_header, is_method=is_method),
         )
         if is_method and _is_special(pair.now.name) and pair.now.name not in _CALLED_BY_USERS:
+            if any(parameter.how == "rest" for parameter in old):
+                verdict.add("takes what the interpreter gives", breaks=False)
+                return
             old, new = _by_place(old), _by_place(new)
     judge_calls(verdict, old, new, rules, judge.takes if judge is not None else None)
 
@@ -432,9 +438,15 @@ def _is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
+def _is_command(header: Header) -> bool:
+    """Whether a decorator makes a program's command of a function: `@cli.command()`."""
+    return any(mark.partition("(")[0].split()[-1:] in (["command"], ["group"]) for mark in header.marks)
+
+
 def _by_place(parameters: Sequence[Parameter]) -> list[Parameter]:
-    """Parameters that the interpreter gives by their places."""
-    return [replace(each, how="positional_only") if each.how == "positional" else each for each in parameters]
+    """Parameters that the interpreter gives by their places, and always."""
+    placed = [replace(each, how="positional_only") if each.how == "positional" else each for each in parameters]
+    return [replace(each, default="") for each in placed]
 
 
 def _call_parameters(parameters: list[Parameter], header: Header, *, is_method: bool) -> list[Parameter]:

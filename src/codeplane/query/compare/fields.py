@@ -182,6 +182,8 @@ def _field_decorator(header: Header) -> str | None:
     """The decorator that generates a constructor from fields, or None."""
     for mark in header.marks:
         words = mark.partition("(")[0].replace("@", " ").replace(".", " ").split()
+        if "init = False" in mark:
+            continue
         if words and words[-1] in _DECORATORS and (words[-1] != "s" or words[:1] == ["attr"]):
             return mark
     return None

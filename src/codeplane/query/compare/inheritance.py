@@ -52,6 +52,19 @@ class Inheritance:
             waiting += self.above(outline, place)
         return False
 
+    def is_inherited(self, outline: Outline, place: int, name: str) -> bool:
+        """Whether a class that this one builds on has a member of a name."""
+        waiting, looked = self.above(outline, place), set[tuple[str, int]]()
+        while waiting and len(looked) < _MOST_ABOVE:
+            above, at = waiting.pop()
+            if (above.path, at) in looked:
+                continue
+            looked.add((above.path, at))
+            if any(above.entities[child].name == name for child in above.children.get(at, ())):
+                return True
+            waiting += self.above(above, at)
+        return False
+
     def bases_above(self, outline: Outline, place: int) -> list[tuple[Outline, str]]:
         """The bases that the base classes of a class name, each in its file."""
         found: list[tuple[Outline, str]] = []
@@ -75,7 +88,14 @@ class Inheritance:
                 continue
             source = next((item for item in facts.imports if item.local == words[0] and item.scope == 0), None)
             if source is None:
-                classes += [located for located in self._classes.get(words[-1], ()) if located[0].path == outline.path]
+                # Files of one package may name each other's classes without an import.
+                here, folder = outline.path, outline.path.rpartition("/")[0]
+                is_shared = outline.rules.module == "folder"
+                classes += [
+                    located
+                    for located in self._classes.get(words[-1], ())
+                    if located[0].path == here or (is_shared and located[0].path.rpartition("/")[0] == folder)
+                ]
                 continue
             wanted = words[-1] if len(words) > 1 else source.imported
             modules = {re.split(r"[./:]", source.source)[-1], source.imported} if len(words) > 1 else set()

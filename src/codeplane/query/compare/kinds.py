@@ -1,5 +1,7 @@
 """Values that became definitions, and definitions that became values, where the language tells them by use alone."""
 
+import re
+
 from codeplane.query.compare.mark_changes import call_style
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
@@ -8,6 +10,7 @@ from codeplane.query.compare.rules import CALLABLES, VALUES
 from codeplane.query.compare.verdict import Verdict
 
 _LITERALS = frozenset({"True", "False", "None", "not"})
+_CALLABLE = re.compile(r"\b(?:Callable|Any)\b")
 _MOST_ALIASES = 5
 
 
@@ -18,6 +21,9 @@ def judge_value(verdict: Verdict, pair: Pair) -> bool:
     message = f"a {before} before, a {after} now"
     if before in VALUES and (after in CALLABLES or after == "class"):
         value = _value(pair.old, pair.old_place)
+        if not value and _CALLABLE.search(pair.old.parts(pair.old_place).header.returns):
+            verdict.add(message, breaks=False, tag="kind_changed")
+            return True
         if not _can_be_called(value) or (_is_property(value) != _reads_as_property(pair.new, pair.new_place)):
             return False
         verdict.add(message, breaks=False, tag="kind_changed")

@@ -27,14 +27,14 @@ def judge_marks(verdict: Verdict, old_header: Header, new_header: Header, rules:
         if before != after:
             breaks = {before, after} != {"static method", "class method"}
             verdict.add(f"{before} before, {after} now", breaks=breaks, tag="decorators_changed")
-        for word in ("abstractmethod", "final"):
-            if has_decorator(new_header, word) and not has_decorator(old_header, word):
-                verdict.add(f"{word} now", breaks=True, tag="decorators_changed")
+        if has_decorator(new_header, "abstractmethod") and not _is_abstract(old_header):
+            verdict.add("abstractmethod now", breaks=True, tag="decorators_changed")
         for word in _WRAPPERS:
             # What is no generator without it may give what it gives by hand.
             if (
                 has_decorator(old_header, word) != has_decorator(new_header, word)
                 and "*" in old_header.modifiers & new_header.modifiers
+                and not any("ContextManager" in header.returns for header in (old_header, new_header))
             ):
                 message = f"no longer {word}" if has_decorator(old_header, word) else f"{word} now"
                 verdict.add(message, breaks=True, tag="decorators_changed")
@@ -66,6 +66,10 @@ def call_style(header: Header) -> str:
             if word.endswith("property") or word in ("setter", "getter", "deleter"):
                 return "property"
     return "method"
+
+
+def _is_abstract(header: Header) -> bool:
+    return any(word.startswith("abstract") for mark in header.marks for word in mark.split())
 
 
 def _setter(header: Header) -> bool:

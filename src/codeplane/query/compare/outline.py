@@ -287,6 +287,8 @@ class Outline:
                 "lambda",
             ):
                 continue
+            if self.rules.nameless_classes and _is_nameless(facts, definition):
+                continue
             depths[position] = depths[above] + 1 if above >= 0 else 0
             places[position] = len(self.entities)
             self.entities.append(
@@ -415,6 +417,12 @@ def _marks(tokens: Sequence[str]) -> list[str]:
         if marks and token not in ("export", "default"):
             marks[-1].append(token)
     return [" ".join(mark_tokens) for mark_tokens in marks]
+
+
+def _is_nameless(facts: Facts, definition: Definition) -> bool:
+    """Whether a definition is a member of a class that has no name, made in an expression."""
+    scope = facts.scopes[definition.scope]
+    return definition.container >= 0 and scope.kind == "class" and scope.definition < 0
 
 
 def outermost(outline: Outline, place: int) -> str:

@@ -156,10 +156,17 @@ class OutlineLoader:
         facts: dict[int, Facts] = {**known, **{place: file for place, file in zip(unknown, made, strict=True) if file}}
         why = dict(zip(unknown, problems, strict=True))
         self._join(places, contents, facts, why, loaded)
+        every = loaded.every()
+        come = {file.path for file in every if file.status in ("added", "renamed")}
+        old_files = (snapshot.files.keys() - come) | {file.before for file in every if file.status != "added"}
         for outlines in loaded.files:
             for side in (outlines.old, outlines.new):
                 if side is not None and side.rules.is_program is not None:
-                    side.is_program = side.rules.is_program(side.path, snapshot.files, partial(_text, snapshot, side))
+                    # A package that is private now may have been published.
+                    is_old = side is outlines.old and side.rules.package_entries
+                    files = old_files if is_old else snapshot.files
+                    manifests = loaded.old_manifests if is_old else loaded.new_manifests
+                    side.is_program = side.rules.is_program(side.path, files, partial(_text, snapshot, side, manifests))
 
     def _join(
         self,
@@ -228,10 +235,12 @@ def _manifests(files: Sequence[ChangedFile]) -> Iterable[str]:
         yield from find(paths) if find is not None else ()
 
 
-def _text(snapshot: Snapshot, outline: Outline, path: str) -> bytes | None:
-    """The text of a file: that of the outline as it is there, others as they are indexed."""
+def _text(snapshot: Snapshot, outline: Outline, manifests: Mapping[str, bytes], path: str) -> bytes | None:
+    """The text of a file: that of the outline as it is there, changed manifests, others as they are indexed."""
     if path == outline.path:
         return outline.text
+    if path in manifests:
+        return manifests[path]
     known = snapshot.files.get(path)
     return snapshot.text(known) if known is not None and known.skipped is None else None
 

@@ -28,12 +28,12 @@ def aliases_of(outlines: Sequence[Outline | None]) -> Aliases:
 def without_aliases(header: Header, outline: Outline, aliases: Aliases) -> Header:
     """Return a header with the types that its aliases name, each written in the one way of its language."""
     canonical = outline.rules.canonical_type
-    if not outline.rules.type_aliases:
+    if not outline.rules.type_aliases and canonical is None:
         return header
     folder = _folder(outline)
 
     def resolve_aliases(text: str) -> str:
-        text = _replace_aliases(text, folder, aliases)
+        text = _replace_aliases(text, folder, aliases) if outline.rules.type_aliases else text
         return canonical(text) if canonical is not None else text
 
     parameters = header.parameters

@@ -54,3 +54,20 @@ def test_a_namespace_may_have_no_file_that_marks_it() -> None:
 
 def test_a_repository_without_a_manifest_may_use_the_modules_beside_it() -> None:
     assert not is_program("money.py", {"money.py": b""}, FILES.get)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "expected"),
+    [
+        (b"my-shop", "dummies/server.py", True),
+        (b"my-shop", "src/my_shop/prices.py", False),
+        (b"other", "dummies/server.py", False),
+    ],
+)
+def test_packages_beside_the_sources_are_tools(name: bytes, path: str, expected: bool) -> None:
+    files = {
+        "pyproject.toml": b"[project]\nname = '%s'\n" % name,
+        "src/my_shop/__init__.py": b"",
+        "dummies/__init__.py": b"",
+    }
+    assert is_program(path, files, files.get) is expected

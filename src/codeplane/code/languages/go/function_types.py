@@ -7,7 +7,8 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def unnamed_function_types(text: str) -> str:
-    """Return a type, its tokens separated by blanks, with nothing but types in its function types."""
+    """Return a type, its tokens separated by blanks, with `any` and with nothing but types in its function types."""
+    text = text.replace("interface { }", "any")
     return " ".join(_drop_names(text.split(" "))) if "func" in text else text
 
 

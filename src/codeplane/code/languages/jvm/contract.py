@@ -1,7 +1,17 @@
 """What users of a definition in Java, Kotlin or Scala depend on."""
 
+import re
+
 from codeplane.code.languages.contract import Contract
 from codeplane.code.languages.reserved_words import words
+
+_ANNOTATION = re.compile(r"@ \w+(?: \. \w+)* (?!\()")
+
+
+def without_annotations(text: str) -> str:
+    """Return a type, its tokens separated by blanks, without annotations that have no arguments."""
+    return _ANNOTATION.sub("", text)
+
 
 _MODIFIERS = words(
     "public protected private internal static final abstract synchronized native strictfp default transient volatile"
@@ -26,6 +36,8 @@ JAVA_CONTRACT = Contract(
     enum_constructors=True,
     array_varargs=True,
     bound_sign="&",
+    canonical_type=without_annotations,
+    nameless_classes=True,
 )
 KOTLIN_CONTRACT = Contract(
     visible="modifier",

@@ -17,13 +17,14 @@ _TOOLS = frozenset(
 )
 _LISTED = re.compile(rb"packages|modules|\bflit|\bhatch|\bpoetry")
 _IF_RUN = re.compile(rb"""^if[ \t(]+__name__[ \t]*==[ \t]*(["'])__main__\1[ \t)]*:""", re.MULTILINE)
+_NAME = re.compile(rb"""\bname["']?\s*[=:]\s*["']?([\w.-]+)""")
 _NAMESPACES = re.compile(rb"namespace|\bnamespaces\s*=\s*true")
 
 
 def is_program(path: str, files: Container[str], read: Callable[[str], bytes | None]) -> bool:
     """Whether a file is a script of the repository's own tools, or of a repository that has no packages of Python."""
     folder, _, name = path.rpartition("/")
-    if name == "__main__.py":
+    if name == "__main__.py" or _is_beside_sources(path, files, read):
         return True
     if f"{folder}/__init__.py".lstrip("/") in files:
         return False
@@ -36,6 +37,17 @@ def is_program(path: str, files: Container[str], read: Callable[[str], bytes | N
         return bool(folder)
     own = path.removeprefix(f"{project}/") if project else path
     return not _is_installed(own, project, files, read)
+
+
+def _is_beside_sources(path: str, files: Container[str], read: Callable[[str], bytes | None]) -> bool:
+    """Whether a package at the root belongs to the repository's own tools: what is installed is in `src`."""
+    top, _, inside = path.partition("/")
+    if not inside or top in _ROOTS or f"{top}/__init__.py" not in files:
+        return False
+    texts = [text for name in _MANIFESTS if (text := read(name)) is not None]
+    names = {match[1].decode("utf-8", "replace") for text in texts if (match := _NAME.search(text)) is not None}
+    spelled = {re.sub(r"[-.]+", "_", each) for name in names for each in (name, name.lower())}
+    return any(f"src/{name}/__init__.py" in files for name in spelled)
 
 
 def run_only_spans(text: bytes, in_text: InComment) -> tuple[tuple[int, int], ...]:
