@@ -11,13 +11,13 @@ import subprocess
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.measure import machine, table
 from bench.retrieval.baselines import Bm25, RepoMap
-from bench.retrieval.cases import Case, read_cases
+from bench.retrieval.cases import FILES, Case, read_cases
 from bench.retrieval.score import Score, in_budget, interval, recall, reciprocal_rank
 from bench.scratch import Ask, asking
 
@@ -26,23 +26,35 @@ _METHODS = ("context_for", "search ranked", "BM25", "RepoMap")
 _FOR_SEC = 600.0
 
 
-def _checkout(case: Case, repos: Path, folder: Path) -> Path | None:
-    """A checkout with its history, kept between runs; None if the commit cannot be had."""
-    name = case.repo.rpartition("/")[2]
+def _checkout(repo: str, repos: Path, folder: Path) -> Path | None:
+    """A checkout with its history, kept between runs; None if the repository is not there."""
+    name = repo.rpartition("/")[2]
     source = next((repos / way for way in (f"{name}.git", name) if (repos / way).exists()), None)
-    root = folder / f"{case.repo.replace('/', '+')}@{case.commit[:10]}"
+    root = folder / repo.replace("/", "+")
     if root.exists() or source is None:
         return root if root.exists() else None
     half_made = root.with_suffix(".part")
-    environment = {**os.environ, "GIT_LFS_SKIP_SMUDGE": "1"}
-    for command in (
-        ["git", "clone", "--quiet", "--shared", "--no-checkout", str(source.resolve()), str(half_made)],
-        ["git", "-C", str(half_made), "checkout", "--quiet", "--detach", case.commit],
-    ):
-        if subprocess.run(command, env=environment, capture_output=True, check=False).returncode:
-            return None
+    command = ["git", "clone", "--quiet", "--shared", "--no-checkout", str(source.resolve()), str(half_made)]
+    subprocess.run(command, check=True)
     half_made.rename(root)
     return root
+
+
+def _move(root: Path, commit: str) -> bool:
+    """Check a commit out; False if it cannot be had."""
+    environment = {**os.environ, "GIT_LFS_SKIP_SMUDGE": "1"}
+    command = ["git", "-C", str(root), "checkout", "--quiet", "--force", "--detach", commit]
+    return not subprocess.run(command, env=environment, capture_output=True, check=False).returncode
+
+
+def _in_order(root: Path, commits: Collection[str]) -> list[str]:
+    """Commits by when they were made, so that from one to the next little changes; those that are not there last."""
+    when = {}
+    for commit in commits:
+        command = ["git", "-C", str(root), "show", "--no-patch", "--format=%ct", commit]
+        shown = subprocess.run(command, capture_output=True, check=False, text=True)
+        when[commit] = int(shown.stdout.split()[-1]) if not shown.returncode else 1 << 60
+    return sorted(commits, key=lambda commit: (when[commit], commit))
 
 
 def _texts(root: Path) -> dict[str, str]:
@@ -60,6 +72,7 @@ def _texts(root: Path) -> dict[str, str]:
 async def _complete(ask: Ask) -> None:
     """Wait until everything is indexed."""
     until = time.monotonic() + _FOR_SEC
+    await _result(ask, "search", query="main", mode="literal", fresh="strict", limit=1)
     for mode, query in (("definitions", "main"), ("ranked", "main entry point")):
         while time.monotonic() < until:
             if not (await _result(ask, "search", query=query, mode=mode, limit=1)).get("partial"):
@@ -108,14 +121,33 @@ def _score(
     )
 
 
-async def _play(root: Path, cases: Sequence[Case]) -> list[Score]:
-    texts = _texts(root)
-    scores: list[Score] = []
+async def _play(root: Path, by_commit: Mapping[str, Sequence[Case]], options: argparse.Namespace, until: float) -> None:
+    """Play the cases of a repository in one plane, which follows the checkout from commit to commit."""
+    first, *_ = order = _in_order(root, by_commit)
+    if not _move(root, first):
+        print(f"left out, the commits are not there: {root.name}")
+        return
     async with asking(root) as ask:
-        await _complete(ask)
-        for case in cases:
-            ours = await _ours(ask, case)
-            scores += [_score(case, method, *found, texts) for method, found in ours.items()]
+        for commit in order:
+            if time.monotonic() > until:
+                return
+            if not _move(root, commit):
+                print(f"left out, the commit is not there: {root.name} {commit}")
+                continue
+            await _complete(ask)
+            cases, texts = by_commit[commit], _texts(root)
+            scores: list[Score] = []
+            for case in cases:
+                ours = await _ours(ask, case)
+                scores += [_score(case, method, *found, texts) for method, found in ours.items()]
+            if not options.ours:
+                scores += _play_baselines(cases, texts)
+            with options.results.open("a") as out:
+                out.writelines(json.dumps(score.to_json()) + "\n" for score in scores)
+
+
+def _play_baselines(cases: Sequence[Case], texts: Mapping[str, str]) -> list[Score]:
+    scores: list[Score] = []
     with tempfile.TemporaryDirectory(prefix="codeplane-bench-") as name:
         words, links = Bm25(Path(name), texts), RepoMap(texts)
         for case in cases:
@@ -133,23 +165,22 @@ def play(options: argparse.Namespace) -> None:
         if options.results.exists()
         else set()
     )
-    by_root: dict[tuple[str, str], list[Case]] = defaultdict(list)
+    by_repo: dict[str, dict[str, list[Case]]] = defaultdict(lambda: defaultdict(list))
     for case in read_cases(options.bench):
-        if case.case_id not in known and case.half in options.halves:
-            by_root[case.repo, case.commit].append(case)
+        if case.case_id not in known and case.half in options.halves and case.kind in (options.kinds or FILES):
+            by_repo[case.repo][case.commit].append(case)
     options.folder.mkdir(parents=True, exist_ok=True)
     print(machine(options.folder))
     until = time.monotonic() + options.minutes * 60
-    for cases in by_root.values():
+    for repo, by_commit in by_repo.items():
         if time.monotonic() > until:
             print("stopped by --minutes; run again to go on")
             break
-        root = _checkout(cases[0], options.repos, options.folder)
+        root = _checkout(repo, options.repos, options.folder)
         if root is None:
-            print(f"left out, the commit is not there: {cases[0].repo} {cases[0].commit}")
+            print(f"left out, the repository is not there: {repo}")
             continue
-        with options.results.open("a") as out:
-            out.writelines(json.dumps(score.to_json()) + "\n" for score in asyncio.run(_play(root, cases)))
+        asyncio.run(_play(root, by_commit, options, until))
 
 
 def report(options: argparse.Namespace) -> None:
@@ -223,6 +254,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     playing.add_argument("--bench", type=Path, required=True, help="a clone of eyuansu62/agent-retrieval-bench")
     playing.add_argument("--repos", type=Path, required=True)
     playing.add_argument("--folder", type=Path, required=True, help="for checkouts, kept between runs")
+    playing.add_argument("--ours", action="store_true", help="without the baselines, which stay as they are")
+    playing.add_argument("--kinds", nargs="*", help="only these kinds of cases")
     playing.add_argument("--minutes", type=float, default=60)
     options = parser.parse_args(arguments)
     options.step(options)

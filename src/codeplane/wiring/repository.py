@@ -142,6 +142,7 @@ def build_repository(
         runs=runs,
     )
     history = CoChangeReader(git_reader)
+    changes = PastChangesReader(git_reader)
     return Repository(
         index=index,
         contexts=contexts,
@@ -150,9 +151,7 @@ def build_repository(
             index,
             ArchiveOperations(index=index, folder=exports),
             contexts,
-            SearchOperations(
-                root=root, knowledge=knowledge, cursors=foundation.cursors, history=PastChangesReader(git_reader)
-            ),
+            SearchOperations(root=root, knowledge=knowledge, cursors=foundation.cursors, history=changes),
             StructuralOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
             ReadOperations(
                 root=root,
@@ -171,7 +170,7 @@ def build_repository(
                 else None,
             ),
             ListOperations(root=root, knowledge=knowledge, cursors=foundation.cursors),
-            TaskContextOperations(root=root, knowledge=knowledge, history=history),
+            TaskContextOperations(root=root, knowledge=knowledge, history=history, changes=changes),
             FactOperations(root=root, knowledge=knowledge),
             NavigationOperations(root=root, knowledge=knowledge),
             SyntaxOperations(root=root, knowledge=knowledge),

@@ -128,9 +128,56 @@ def test_nothing_here_is_an_answer(root: Path) -> None:
         envelope = await ask("context_for", text=foreign)
         assert files(envelope) == {}
         assert str(envelope["text"]).startswith("nothing here fits: ")
-        # The same words with a file of ours are about that file.
+        # The same words with a file of ours are about that file, where its history leads on.
         envelope = await ask("context_for", text=foreign, paths=["shop/cart.py"])
         assert "settings/prices.toml" in files(envelope) and result(envelope)["nothing"] is None
+
+    with_plane(root, body)
+
+
+@requirement("NXT-02")
+def test_nothing_here_is_an_answer_beside_a_file_that_leads_nowhere(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        foreign = "Kubernetes pods restart because the kubelet evicts containers when etcd leases expire quickly"
+        (root / "notes").mkdir()
+        (root / "notes/plan.txt").write_text("What we want to sell next year.\n")
+        await ask("search", query="next year", mode="ranked", fresh="strict")
+        envelope = await ask("context_for", text=foreign, paths=["notes/plan.txt"])
+        assert files(envelope) == {} and result(envelope)["given"] == ["notes/plan.txt"]
+        assert "nothing here fits: " in str(envelope["text"])
+        # A change in hand is followed, whatever its words are.
+        envelope = await ask("context_for", text=f"{foreign}\n\n{DIFF}")
+        assert "settings/prices.toml" in files(envelope)
+
+    with_plane(root, body)
+
+
+@requirement("NXT-01")
+def test_what_a_package_is_made_of_comes_with_a_change_of_it(tmp_path: Path) -> None:
+    crate = {"Cargo.toml": '[package]\nname = "man"\n[features]\ncolour = []\n', "src/page.rs": "pub fn page() {}\n"}
+    repo = make_repo(
+        tmp_path / "crates", {f"man/{path}": text for path, text in crate.items()} | {"a/Cargo.toml": "\n"}
+    )
+    change = '@@ -1,1 +1,2 @@\n+#[cfg(feature = "colour")]\n pub fn page() {}\n'
+
+    async def body(ask: Ask) -> None:
+        envelope = await ask("context_for", text=f"Put colours behind a feature\n\n{change}", paths=["man/src/page.rs"])
+        assert next(iter(files(envelope))) == "man/Cargo.toml"
+        assert "says what the package is made of" in str(envelope["text"])
+        assert "says what" not in str(files(envelope).get("a/Cargo.toml"))
+
+    with_plane(repo, body)
+
+
+@requirement("NXT-01")
+def test_what_commits_like_the_task_changed_is_read_next(root: Path) -> None:
+    async def body(ask: Ask) -> None:
+        (root / "shop/mail.py").write_text("def send_mail(address):\n    return address.lower()\n")
+        git(root, "commit", "--quiet", "--all", "--message", "Send mail to an address in lower case")
+        task = "Why do we send mail to an address that is not lower case?"
+        envelope = await ask("context_for", text=task)
+        found = files(envelope)
+        assert "changed in a commit like this" in found["shop/mail.py"]["reasons"]  # type: ignore[operator]
 
     with_plane(root, body)
 

@@ -3,22 +3,37 @@
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from codeplane.code.languages.registry import PROJECT_FAMILIES, languages
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore
 from codeplane.index.fulltext import FullText
 from codeplane.index.words import parts
 from codeplane.kernel.errors import InvalidArgument
 from codeplane.query.search.file_kinds import Kind, kind_of
+from codeplane.query.search.past_changes import NO_CHANGES, PastChanges
 from codeplane.query.search.question import parse_question
 from codeplane.query.search.ranking import rank_by, weigh
 from codeplane.query.task_context.task_input import Lines, TaskInput
 
 Want = Literal["any", "tests", "cause"]
-Sign = Literal["words", "together", "changed", "named", "calls", "alike", "near", "mentioned"]
+Sign = Literal[
+    "words",
+    "together",
+    "history",
+    "changed",
+    "named",
+    "calls",
+    "alike",
+    "tested",
+    "near",
+    "beside",
+    "manifest",
+    "mentioned",
+]
 
 _POOL = 200
 _PER_SIGN = 100
@@ -34,6 +49,7 @@ _LONG = 400
 # Of texts that nothing here answers two in three have less than this in their best file, of others one in twenty.
 _LEAST_FIT = 0.37
 _FURTHER = 0.8
+_MANIFESTS = {language: family.packages for family in PROJECT_FAMILIES for language in family.languages}
 # A change has more words that tell something than a report.
 _MAX_WORDS = 150
 
@@ -47,20 +63,21 @@ class Weights:
     base: float
 
 
-# Fitted to 356 changes of ten repositories, drawn from commits, and rounded; `bench.retrieval` measures them.
+# Fitted to changes drawn from commits of repositories that no case is of, and rounded; `bench.retrieval` measures them.
+# What imports a file, uses its names or has lines or keys in common with a change added nothing to these.
 WEIGHTS: Mapping[Want, Weights] = {
     "tests": Weights(
-        signs={"words": 3.3, "together": 2.2, "named": 1.3, "alike": 1.3, "near": 0.4, "mentioned": 2.2},
-        kinds={"tests": 2.7, "source": -2.0, "declarations": -2.0, "prose": -0.6},
-        base=-7.0,
+        signs={"words": 3.6, "together": 2.8, "history": 2.6, "named": 1.1, "alike": 1.7, "mentioned": 2.2},
+        kinds={"tests": 3.0, "source": -3.0, "declarations": -3.0, "prose": -1.6},
+        base=-9.0,
     ),
     "any": Weights(
         signs={
-            "words": 3.5, "together": 2.1, "changed": 1.2, "named": 1.0, "calls": 0.5, "alike": 1.1, "near": 0.6,
-            "mentioned": 1.1,
+            "words": 4.2, "together": 1.8, "history": 1.6, "changed": 0.8, "named": 0.8, "alike": 0.5, "tested": 1.2,
+            "near": -0.5, "beside": 0.9, "manifest": 1.8, "mentioned": 1.1,
         },
-        kinds={"source": -0.6, "declarations": -0.6, "tests": 0.4, "settings": 0.4, "prose": -0.2},
-        base=-6.0,
+        kinds={"source": -0.8, "declarations": -0.4, "settings": 1.0, "data": 0.3, "prose": -0.2},
+        base=-6.7,
     ),
     "cause": Weights(
         signs={
@@ -70,6 +87,12 @@ WEIGHTS: Mapping[Want, Weights] = {
         base=-7.0,
     ),
 }  # fmt: skip
+# Of a task alone, without a file that it is about.
+TASK_WEIGHTS = Weights(
+    signs={"words": 4.3, "history": 2.7, "named": 0.8, "mentioned": 1.1},
+    kinds={"tests": -0.3, "prose": -0.5, "declarations": -0.4, "settings": 0.8, "data": 0.4},
+    base=-6.0,
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,9 +104,8 @@ class Candidate:
     names: list[str] = field(default_factory=list)
     """Names that tie it to what the caller has, rarest first."""
 
-    def score(self, want: Want) -> float:
+    def score(self, weights: Weights) -> float:
         """How likely it is to be needed, from 0 to 1, comparable from one question to the next."""
-        weights = WEIGHTS[want]
         total = weights.base + weights.kinds.get(kind_of(self.path), 0.0)
         total += sum(weights.signs.get(sign, 0.0) * value for sign, value in self.signs.items())
         return 1 / (1 + math.exp(-total))
@@ -101,26 +123,38 @@ class Evidence:
         self._files = max(1, len(world.snapshot.files))
         self.candidates: dict[str, Candidate] = {}
         self.words: Mapping[str, float] = {}
+        self._title: frozenset[str] = frozenset()
         # The share of the words that the best file has, and whether that is an answer by them alone.
         self.fit = 0.0
         self.words_answer = False
 
-    def collect(self, together: Mapping[str, float]) -> list[Candidate]:
-        """Every file with a sign; `together` are the files that changed with those given."""
+    def weights(self, want: Want) -> Weights:
+        """What signs count for what is wanted."""
+        return TASK_WEIGHTS if want == "any" and not self._task.known else WEIGHTS[want]
+
+    def collect(self, together: Mapping[str, float], changes: PastChanges = NO_CHANGES) -> list[Candidate]:
+        """Every file with a sign; `together` are the files that changed with those given, `changes` the history."""
         task = self._task
         known = task.known
         self._add("words", self._by_words())
         self._add("together", together)
+        self._add("history", changes.files_like(self.words, self._title))
         self._add_names("changed", self._changed_names())
         self._add_names("named", [name for name in _names(task.prose) if not name.islower() or "_" in name])
         self._add("calls", self._called_files(known))
         self._add("alike", self._similar_files(known))
         # The place where it failed says more than those that led there.
         self._add("mentioned", {path: _FURTHER**at for at, path in enumerate(task.failed)})
-        near = [path.rpartition("/")[0].split("/") for path in known]
-        for candidate in self.candidates.values():
-            folders = candidate.path.rpartition("/")[0].split("/")
-            candidate.signs["near"] = max((_nearness(own, folders) for own in near), default=0.0)
+        self._add("manifest", dict.fromkeys(self._manifests(known), 1.0))
+        folders_of_known = {path.rpartition("/")[0] for path in known}
+        near = [folder.split("/") for folder in folders_of_known]
+        for path, candidate in self.candidates.items():
+            folder = path.rpartition("/")[0]
+            candidate.signs["near"] = max((_nearness(own, folder.split("/")) for own in near), default=0.0)
+            if folder in folders_of_known:
+                candidate.signs["beside"] = 1.0
+            if "alike" in candidate.signs and kind_of(path) == "tests":
+                candidate.signs["tested"] = candidate.signs["alike"]
         return list(self.candidates.values())
 
     def _add(self, sign: Sign, scores: Mapping[str, float]) -> None:
@@ -141,7 +175,7 @@ class Evidence:
         except InvalidArgument:
             # Nothing but signs and numbers.
             return {}
-        self.words = evidence.words
+        self.words, self._title = evidence.words, evidence.title
         ranked = rank_by(self._text, evidence, limit=_POOL, keep=self._keep, tests=True)
         if ranked:
             self.fit = min(evidence.fit(ranked[0].score), 1.0)
@@ -195,6 +229,18 @@ class Evidence:
         wanted = set(self._task.failed_names)
         return tuple((each.line, each.end_line) for each in facts.definitions if each.name in wanted) if facts else ()
 
+    def _manifests(self, known: Iterable[str]) -> set[str]:
+        """The files that say what the packages of some files are made of, such as Cargo.toml."""
+        files = self._world.snapshot.files
+        found: set[str] = set()
+        for path in known:
+            language = languages().of(path)
+            names = _MANIFESTS.get(language.name, ()) if language is not None else ()
+            found.update(
+                f"{folder}{name}" for folder in _folders_up(path) for name in names if f"{folder}{name}" in files
+            )
+        return found
+
     def _similar_files(self, known: Iterable[str]) -> dict[str, float]:
         """The files whose names share words with those given: tests of a module, its twin for another system."""
         own = [_stem_words(path) for path in known]
@@ -205,6 +251,13 @@ class Evidence:
             if best:
                 scores[path] = best
         return scores
+
+
+def _folders_up(path: str) -> Iterator[str]:
+    """The folders that a file is in, each with a slash, the innermost first; the root is empty."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield f"{path}/" if path else ""
 
 
 def _names(text: str) -> list[str]:
