@@ -33,6 +33,8 @@ _MORE = re.compile(r"\d+\+? more, listed by search mode=references")
 _FIRST_LINES = re.compile(r"^… \d+ more lines?: ", re.M)
 _CURSOR = re.compile(r"cursor[ =:]+(\S+)")
 _MEMBER = re.compile(r"^  \d+ (?P<head>.*)$", re.M)
+# Several of a kind that came together: their names and lines.
+_ADDED = re.compile(r"(?:\S+ )?added \w+ (\S+:\d+(?:, \S+:\d+)*)$")
 _CHANGED = re.compile(r"^ *(?P<mark>[!+\-~>]) (?P<rest>.*)$")
 
 
@@ -174,6 +176,9 @@ class CodePlanePolicy:
         for row in rows:
             changed = _CHANGED.match(row)
             if changed is None:
+                continue
+            if together := _ADDED.match(changed["rest"]):
+                names.update(re.split(r"[.:]+", place.rpartition(":")[0])[-1] for place in together[1].split(", "))
                 continue
             words = re.split(r"[:(]", re.sub(r"^\S*?:\d+ ", "", changed["rest"]))[0].split()
             for word in words[2:]:

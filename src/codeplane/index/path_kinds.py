@@ -7,13 +7,15 @@ _TEST = re.compile(
     r"(?:^|/)(?:tests|__tests__|specs?)/|^(?:test|testing)/|(?:^|/)src/test/|(?:^|/)test/(?:.*/)?[^/]*\.(?!pyi?$)\w+$"
     r"|(?:^|/)(?:test_[^/]*|conftest\.py|tests\.py|tests?\.(?:c|cc|cpp))$|(?:[._]test|_tests|[._]spec|Test|Tests|Spec)\.\w+$"
 )
+# Maven's and Gradle's folder for the program itself, where `TypeSpec.java` is no test.
+_MAIN = re.compile(r"(?:^|/)src/main/(?:.*/)?[^/]*\.\w+$")
 _VENDORED = re.compile(r"(?:^|/)(?:vendor|vendored|third_party|node_modules)/")
 _COPY = re.compile(r"(^|/)(dist|build|out|lib/cjs|lib/esm|vendor|third_party|node_modules)/|\.min\.\w+$|\.d\.[cm]?ts$")
 
 
 def is_test(path: str) -> bool:
     """Whether a path names a test."""
-    return _TEST.search(path) is not None
+    return _TEST.search(path) is not None and _MAIN.search(path) is None
 
 
 def is_copy(path: str) -> bool:

@@ -143,6 +143,34 @@ def test_a_page_begins_with_what_others_see_and_ends_with_tests(root: Path) -> N
 
 
 @requirement("CMP-01")
+def test_what_nobody_outside_sees_and_what_came_share_lines(root: Path) -> None:
+    (root / "walk.go").write_text(
+        "package walk\n\nvar limit = 1\n\ntype Walker struct {\n\tdepth int\n}\n\nfunc (w *Walker) step() {}\n"
+    )
+    (root / "opts.py").write_text("import m\n\n\n" + "".join(f"@m.a\ndef f{at}(): ...\n\n\n" for at in range(14)))
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "more")
+    (root / "walk.go").write_text(
+        'package walk\n\nvar most = "a"\n\ntype Walker struct {\n\tdepth int64\n}\n\nfunc (w *Walker) step(n int) {}'
+        "\n\nfunc (w *Walker) Walk() {}\n\nfunc (w *Walker) Stop() {}\n\nfunc Open() {}\n\nfunc Close() {}\n"
+    )
+    edit(root, "shop/money.py", "def parse(text):", "def parse(text, base):")
+    (root / "opts.py").write_text((root / "opts.py").read_text().replace("@m.a", "@m.b"))
+
+    async def body(ask: Ask) -> None:
+        lines = str((await ask("semantic_diff"))["text"]).splitlines()
+        assert lines[2].startswith("! shop/money.py:6 signature function parse: base has to be given")
+        assert "+ walk.go added function Open:15, Close:17" in lines
+        assert "  + added method Walk:11, Stop:13" in lines
+        assert "  . not public ~depth:6, ~step:9" in lines
+        assert ". walk.go not public -limit:3, +most:3" in lines
+        first = ", ".join(f"f{at}:{5 + 4 * at}" for at in range(12))
+        assert f". opts.py decorators {first} and 2 more" in lines
+
+    ask_with(root, body)
+
+
+@requirement("CMP-01")
 def test_bodies_share_a_line_and_tests_are_counted(root: Path) -> None:
     edit(root, "shop/money.py", "self.cents = cents", "self.cents = int(cents)")
     edit(root, "shop/money.py", "Money(int(text))", "Money(text)")

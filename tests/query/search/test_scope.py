@@ -18,6 +18,7 @@ def test_what_is_a_test_by_its_path() -> None:
     tests = ["tests/a.py", "pkg/tests/util.py", "pkg/test_a.py", "a_test.go", "a.spec.ts", "src/test/java/A.java"]
     tests += ["packages/app/test/deep/a.ts", "test/a.py", "conftest.py", "a_spec.rb", "a_tests.py", "CartTest.java"]
     source = ["django/test/client.py", "pkg/testing.py", "contest/a.py", "latest.py", "pkg/attest_a.py", "a/test/b.pyi"]
+    source += ["src/main/java/poet/TypeSpec.java", "core/src/main/kotlin/tests/Runner.kt"]
     assert all(map(is_test, tests))
     assert not any(map(is_test, source))
 

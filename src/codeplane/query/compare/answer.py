@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pydantic import Field
@@ -16,6 +17,9 @@ from codeplane.query.compare.summary import common_folder
 _MARKS = {"added": "+", "removed": "-", "renamed": ">", "moved": ">", "signature_changed": "~", "body_changed": "."}
 _WORDS = {"signature_changed": "signature", "body_changed": "body"}
 _NAMED = 12
+# So many of a file's decorators or annotations are shown as they are; of more, the names that have them.
+_MARKS_SHOWN = 3
+_SIGNS = {"added": "+", "removed": "-", "renamed": ">", "moved": ">", "signature_changed": "~"}
 # Modules of tests inside the files that they test.
 _TEST_MODULES = ("tests", "test")
 
@@ -77,6 +81,8 @@ class StructuralChange(Result):
             mark = " "
         where = f"{self.path}:{self.start_line or 1} " if not depth else f":{self.start_line or 1} "
         word = "" if self._only_inside else f"{_WORDS.get(self.change, self.change)} "
+        if self.is_of_marks:
+            mark, word = _MARKS["body_changed"], "decorators "
         name = (self.qualified_name or self.name) if not depth else self.name
         if self.old_name and self.old_name != self.name:
             name = f"{self.old_name} → {name}"
@@ -89,6 +95,28 @@ class StructuralChange(Result):
     def only_body(self) -> bool:
         """Whether nothing changed but what it does, without a sign of risk: its name says all there is to say."""
         return self.change == "body_changed" and not self.nested_changes and self.behavior_change_risk != "high"
+
+    @property
+    def is_inward(self) -> bool:
+        """Whether nobody outside can see it, nothing is broken, and its name says all that has to be looked at."""
+        hidden = self.impact is not None and self.impact.visibility in ("private", "internal")
+        return hidden and self.change in _SIGNS and not self._has_more and self.structural_severity != "breaking"
+
+    @property
+    def is_of_marks(self) -> bool:
+        """Whether only decorators, annotations or attributes changed, and nothing is broken by it."""
+        is_only = self.delta_tags == ("decorators_changed",) and not self.lines_changed
+        return is_only and not self._has_more and self.structural_severity != "breaking"
+
+    @property
+    def is_plain_addition(self) -> bool:
+        """Whether its kind and name say all there is to say of what came."""
+        return self.change == "added" and not (self.nested_changes or self.why or self.lines_changed or self.old_path)
+
+    @property
+    def _has_more(self) -> bool:
+        """Whether what is inside it, or how risky it is, has to be said too."""
+        return bool(self.nested_changes) or self.behavior_change_risk == "high"
 
     @property
     def is_minor(self) -> bool:
@@ -133,12 +161,68 @@ class StructuralChange(Result):
 
 
 def _inner_lines(changes: Sequence[StructuralChange], depth: int) -> Iterator[str]:
-    """Changes inside a definition, a line each; those of bodies alone share one."""
+    """Changes inside a definition: a line each, but one for all those of which the names say enough."""
+    groups = _Groups.of(changes)
+    for change in groups.alone:
+        yield from change.lines(depth)
+    for line in groups.lines():
+        yield f"{'  ' * depth}{line}"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Groups:
+    """The changes of a file or definition: those with a line of their own, and those that share one."""
+
+    alone: list[StructuralChange] = field(default_factory=list)
+    added: dict[str, list[StructuralChange]] = field(default_factory=dict)
+    marks: list[StructuralChange] = field(default_factory=list)
+    inward: list[StructuralChange] = field(default_factory=list)
+    bodies: list[StructuralChange] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, changes: Sequence[StructuralChange]) -> "_Groups":
+        groups = cls()
+        for change in changes:
+            if change.is_minor:
+                groups.bodies.append(change)
+            elif change.is_inward:
+                groups.inward.append(change)
+            elif change.is_of_marks:
+                groups.marks.append(change)
+            elif change.is_plain_addition:
+                groups.added.setdefault(change.kind, []).append(change)
+            else:
+                groups.alone.append(change)
+        # A line of its own says more, and takes no more where there is but one.
+        if len(groups.marks) <= _MARKS_SHOWN:
+            groups.alone += groups.marks
+            groups.marks = []
+        for kind in [kind for kind, some in groups.added.items() if len(some) == 1]:
+            groups.alone += groups.added.pop(kind)
+        return groups
+
+    def lines(self, path: str = "") -> Iterator[str]:
+        """The lines that several share; `path` where they are not inside a definition."""
+        where = f"{path} " if path else ""
+        for kind, some in self.added.items():
+            yield f"+ {where}added {kind} {_places(some, path)}"
+        if self.marks:
+            more = f" and {len(self.marks) - _NAMED} more" if len(self.marks) > _NAMED else ""
+            yield f". {where}decorators {_places(self.marks[:_NAMED], path)}{more}"
+        if self.inward:
+            yield f". {where}not public {_places(self.inward, path, signs=True)}"
+        if self.bodies:
+            yield f". {where}body {_names(self.bodies)}"
+
+
+def _places(changes: Sequence[StructuralChange], path: str, *, signs: bool = False) -> str:
+    """Names and lines; `path` where they are not inside a definition that is named already."""
+    words = []
     for change in changes:
-        if not change.is_minor:
-            yield from change.lines(depth)
-    if bodies := [change for change in changes if change.is_minor]:
-        yield f"{'  ' * depth}. body {_names(bodies)}"
+        name = (change.qualified_name if path else None) or change.name
+        renamed = f"{change.old_name} → " if change.old_name and change.old_name != change.name else ""
+        words.append(f"{_SIGNS[change.change] if signs else ''}{renamed}{name}:{change.start_line or 1}")
+    return ", ".join(words)
 
 
 def _names(changes: Sequence[StructuralChange]) -> str:
@@ -158,13 +242,15 @@ def _names_inside(change: StructuralChange) -> str:
 def _change_lines(changes: Sequence[StructuralChange]) -> Iterator[str]:
     """Changes of code a line each, with those of bodies alone a line a file, and tests counted by file."""
     code = [change for change in changes if not change.is_of_tests]
-    bodies: dict[str, list[StructuralChange]] = {}
+    by_path: dict[str, list[StructuralChange]] = {}
     for change in code or changes:
-        if change.is_minor:
-            bodies.setdefault(change.path, []).append(change)
-        else:
-            yield from change.innermost().lines()
-    yield from (f". {path} body {_names(some)}" for path, some in bodies.items())
+        by_path.setdefault(change.path, []).append(change if change.is_minor else change.innermost())
+    groups = {path: _Groups.of(some) for path, some in by_path.items()}
+    # What breaks somebody comes first, whichever file it is in.
+    alone = [change for some in groups.values() for change in some.alone]
+    for change in sorted(alone, key=lambda change: change.structural_severity != "breaking"):
+        yield from change.lines()
+    yield from (line for path, some in groups.items() for line in some.lines(path))
     tests = Counter[str]()
     for change in changes if code else ():
         if change.is_of_tests:
