@@ -144,6 +144,10 @@ COMPLETE: dict[str, dict[str, str]] = {
         "a/Use.kt": 'package a\n\nval text = "v$«number»"\n',
         "a/Other.kt": 'package a\n\nval other = "$«number»"\n',
     },
+    "a type that texts name without a path": {
+        "a/Unsafe.kt": "package lib.a\n\nclass «*Unsafe»\n",
+        "a/Use.kt": 'package lib.a\n\nval unsafe = «Unsafe»()\nval text = "Unsafe" + "not lib.Unsafe at all"\n',
+    },
     "a constant in the head of its class": {
         "Json.kt": "class Json(val name: String = «UNSET») {\n    companion object {\n"
         '        const val «*UNSET» = "a"\n    }\n}\n',
@@ -242,6 +246,10 @@ ASKED: dict[str, dict[str, str]] = {
     },
     "a lambda of a function from outside": {
         "A.kt": "import lib.build\n\nclass A {\n    fun «*size»(): Int = 1\n\n    fun go() = build { size() }\n}\n",
+    },
+    "a type that a text names by its whole path": {
+        "a/Unsafe.kt": "package lib.a\n\nannotation class «*Unsafe»\n",
+        "build.gradle.kts": 'kotlin { optIn.add("lib.a.Unsafe") }\n',
     },
     "functions of one name in two programs": {
         "one/A.kt": "fun «*size»(): Int = 1\n",

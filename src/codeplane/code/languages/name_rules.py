@@ -55,6 +55,8 @@ class NameRules:
     """A top-level name may be expected in one file and made for platforms in others."""
     named_in_texts: bool = False
     """Texts such as `'Class::method'` may name functions, methods and classes that the language then calls."""
+    types_named_in_texts: bool = False
+    """Texts such as `"some.package.Type"` may name types that are found as the program runs or is built."""
     sign_before: str = ""
     """A sign that stands before a name without being part of it: `$name` in a text."""
     untyped: bool = False

@@ -130,6 +130,12 @@ def text_places(facts: Facts, text: bytes, name: str) -> frozenset[int]:
     return frozenset(at for at, match in found if facts.in_text(at) and not _is_key(text, match.start(), match.end()))
 
 
+def path_places(facts: Facts, text: bytes, name: str) -> frozenset[int]:
+    """Return the places in texts that are the whole path of a type: `'some.package.Type'`, also of one inside of it."""
+    pattern = re.compile(rb"""(['"])(?:[a-z_][\w]*\.)+(?:[A-Z]\w*[.$])*(%s)(?:[.$]\w+)*\1""" % re.escape(name.encode()))
+    return frozenset(match.start(2) for match in pattern.finditer(text) if facts.in_text(match.start(2)))
+
+
 def _is_key(text: bytes, start: int, end: int) -> bool:
     """Whether a text is a key of an array: `'name' =>`, `array['name']`."""
     return bool(_ARROW.match(text, end)) or (text[end : end + 1] == b"]" and bool(_INDEXED.search(text[:start][-40:])))

@@ -19,6 +19,7 @@ from codeplane.code.resolve.occurrences import (
     doubtful_places,
     is_documentation_link,
     name_places,
+    path_places,
     places_in_code,
     symbol_places,
     text_places,
@@ -109,6 +110,8 @@ def references(
         spoken = symbol_places(world.language(facts), facts, text, name) if not asked.local else frozenset()
         if asked.named_in_texts:
             spoken |= text_places(facts, text, name)
+        if asked.types_named_in_texts:
+            spoken |= path_places(facts, text, name)
         doubted = doubtful_places(facts, text, offsets) if facts.errors and len(in_code) < len(offsets) else frozenset()
         defining = {at for of in asked.by_file.get(path, ()) for at in _definition_places(resolver, facts, of)}
         for offset in sorted({*in_code, *doubted, *spoken}) if doubted or spoken else in_code:
@@ -133,6 +136,7 @@ def _is_of_side(resolver: Resolver, path: str, facts: Facts, text: bytes, offset
 _NAMED_IN_TEXTS = frozenset(
     {"accessor", "class", "enum", "function", "interface", "method", "module", "protocol", "struct", "trait"}
 )
+_TYPES_NAMED_IN_TEXTS = frozenset({"annotation", "class", "enum", "interface", "object", "record"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +159,8 @@ class _Asked:
     """The signs that may stand before the name in files that say it."""
     named_in_texts: bool
     """Whether one is a function or type that texts may name."""
+    types_named_in_texts: bool
+    """Whether one is a type that texts may name by its whole path."""
     implemented: Callable[[], frozenset[Bound]]
     """The members of interfaces that ask for a searched one: a use of them may reach it."""
     asks_for_it: Callable[[Entity], bool]
@@ -209,6 +215,12 @@ class _Asked:
             ),
             named_in_texts=any(
                 LANGUAGES[facts.language].names.named_in_texts and definition.kind in _NAMED_IN_TEXTS
+                for bound in bounds
+                if (facts := world.facts(bound.file)) is not None
+                for _, definition in resolver.definitions(bound)
+            ),
+            types_named_in_texts=any(
+                LANGUAGES[facts.language].names.types_named_in_texts and definition.kind in _TYPES_NAMED_IN_TEXTS
                 for bound in bounds
                 if (facts := world.facts(bound.file)) is not None
                 for _, definition in resolver.definitions(bound)
