@@ -1,13 +1,11 @@
 """Compatibility: whether a change breaks users of a definition, and why."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
 
 from codeplane.code.languages.contract import Contract, Visibility
 from codeplane.query.compare.base_classes import BasesAbove, judge_bases, no_bases_above
+from codeplane.query.compare.call_changes import is_special, judge_parameters
 from codeplane.query.compare.fields import judge_field, judge_made, judge_order
-from codeplane.query.compare.generators import gives_an_iterator, gives_iterators, gives_the_same
 from codeplane.query.compare.generics import (
     is_inferable,
     judge_generics,
@@ -23,10 +21,10 @@ from codeplane.query.compare.mark_changes import (
     Implemented,
     call_style,
     clip,
-    is_wrapped_anew,
     judge_marks,
     lost_traits,
 )
+from codeplane.query.compare.modifier_changes import judge_modifiers
 from codeplane.query.compare.outline import Outline
 from codeplane.query.compare.pairing import Pair
 from codeplane.query.compare.parameter_changes import judge_calls
@@ -51,8 +49,6 @@ from codeplane.query.compare.visibility import visibility_of
 _OPERATOR = re.compile(rb"\boperator\s*([^\s(]+)\s*\(([^)]*)\)")
 _TYPES = frozenset({"interface", "type"})
 _IMPLEMENTING = frozenset({"struct", "enum", "union"})
-_TASK = r"Promise\b|Task\b|ValueTask\b|System \. Threading"
-_CALLED_BY_USERS = frozenset({"__init__", "__new__", "__call__", "__init_subclass__"})
 _ASSIGNED = frozenset({"variable", "constant", "field", "property"})
 
 
@@ -105,7 +101,7 @@ def judge_change(
         if rules.structural and (_is_type_still(before.kind, after.kind) or _may_be_called(pair)):
             verdict.add(f"a {before.kind} before, a {after.kind} now", breaks=False, tag="kind_changed")
             return verdict
-        if rules.decorators and _is_special(after.name) and {before.kind, after.kind} <= _ASSIGNED | CALLABLES:
+        if rules.decorators and is_special(after.name) and {before.kind, after.kind} <= _ASSIGNED | CALLABLES:
             # The interpreter calls it, however it is given.
             verdict.add(f"a {before.kind} before, a {after.kind} now", breaks=False, tag="kind_changed")
             return verdict
@@ -113,7 +109,7 @@ def judge_change(
         calls = after.kind in CALLABLES and call_style(new_header) != "property"
         _judge_kind(verdict, before.kind, after.kind, still=not called and not calls)
         return verdict
-    _judge_words(verdict, pair, old_header, new_header, rules)
+    judge_modifiers(verdict, pair, old_header, new_header, rules)
     judge_marks(verdict, old_header, new_header, rules)
     if pair.new.language.classes.traits and before.kind in _IMPLEMENTING:
         gone = lost_traits(pair.old, pair.old_place, pair.new, pair.new_place, elsewhere)
@@ -192,7 +188,7 @@ def _judge_shape(pair: Pair, old_header: Header, new_header: Header, judge: Type
         _judge_annotation(verdict, old_header, new_header, judge)
         return verdict
     if old_header.parameters != new_header.parameters:
-        _judge_parameters(verdict, pair, old_header, new_header, judge)
+        judge_parameters(verdict, pair, old_header, new_header, judge)
     _judge_types(verdict, pair, old_header, new_header, pair.new.rules, judge)
     return verdict
 
@@ -227,77 +223,6 @@ def _judge_kind(verdict: Verdict, before: str, after: str, *, still: bool) -> No
     """`still`: it was and is a value to its users."""
     values = still and {before, after} <= _ASSIGNED | CALLABLES
     verdict.add(f"a {before} before, a {after} now", breaks=not values, tag="kind_changed")
-
-
-def _judge_words(verdict: Verdict, pair: Pair, old_header: Header, new_header: Header, rules: Contract) -> None:
-    kind = pair.now.kind
-    for word in sorted(new_header.modifiers - old_header.modifiers):
-        if word == "*":
-            verdict.add(
-                "a generator now", breaks=not (gives_the_same(old_header, new_header) or _gives_iterators(pair))
-            )
-        elif word == "async" and _gives_what_it_gave(old_header, new_header):
-            verdict.add("async now, and gives what it gave", breaks=False)
-        elif word not in ORDER and word not in ("open",):
-            breaks = word in rules.added and not (word == "readonly" and kind == "class")
-            verdict.add(f"{word} now", breaks=breaks)
-    for word in sorted(old_header.modifiers - new_header.modifiers):
-        if word == "*":
-            verdict.add(
-                "no generator any more",
-                breaks=not (
-                    gives_the_same(old_header, new_header)
-                    or is_wrapped_anew(old_header, new_header)
-                    or _gives_iterators(pair)
-                ),
-            )
-        elif word == "async" and _gives_what_it_gave(old_header, new_header):
-            verdict.add("no longer async, and gives what it gave", breaks=False)
-        elif word not in ORDER:
-            verdict.add(f"no longer {word}", breaks=word in rules.removed)
-
-
-def _gives_iterators(pair: Pair) -> bool:
-    """Whether a function of Python gives iterators in both states, as a generator or not."""
-    for side, place in pair.sides:
-        definition = side.entities[place].definition
-        if definition is None or side.facts is None or not side.rules.generators_by_body:
-            return False
-        if not gives_iterators(side.facts, side.text, definition):
-            return False
-    asynchronous = ["async" in side.parts(place).header.modifiers for side, place in pair.sides]
-    return asynchronous[0] == asynchronous[1]
-
-
-def _gives_what_it_gave(old_header: Header, new_header: Header) -> bool:
-    """Whether callers cannot tell that a function became, or ceased to be, asynchronous."""
-    if old_header.returns == new_header.returns and re.match(_TASK, old_header.returns):
-        return True
-    return gives_an_iterator(old_header, new_header) or is_wrapped_anew(old_header, new_header)
-
-
-def _judge_parameters(
-    verdict: Verdict, pair: Pair, old_header: Header, new_header: Header, judge: TypeJudge | None
-) -> None:
-    assert pair.new is not None
-    verdict.tag("parameters_changed")
-    rules = pair.new.rules
-    old, new = list(old_header.parameters or ()), list(new_header.parameters or ())
-    if rules.decorators and all(_is_command(header) for header in (old_header, new_header)):
-        verdict.add("called with the options of its command line", breaks=False)
-        return
-    if pair.new.language.classes.receiver_parameter:
-        is_method = pair.now.kind == "method"
-        old, new = (
-            _call_parameters(old, old_header, is_method=is_method),
-            _call_parameters(new, new_header, is_method=is_method),
-        )
-        if is_method and _is_special(pair.now.name) and pair.now.name not in _CALLED_BY_USERS:
-            if any(parameter.how == "rest" for parameter in old):
-                verdict.add("takes what the interpreter gives", breaks=False)
-                return
-            old, new = _by_place(old), _by_place(new)
-    judge_calls(verdict, old, new, rules, judge.takes if judge is not None else None)
 
 
 def _judge_types(
@@ -431,29 +356,6 @@ def _judge_rest(
     else:
         named = kind == "type" and rules.type_aliases and new_rest == f"= {old_rest}"
         verdict.add(f"{_shorten(new_rest)} now, {_shorten(old_rest)} before", breaks=rules.typed and not named)
-
-
-def _is_special(name: str) -> bool:
-    """Whether the interpreter calls a method of this name."""
-    return name.startswith("__") and name.endswith("__")
-
-
-def _is_command(header: Header) -> bool:
-    """Whether a decorator makes a program's command of a function: `@cli.command()`."""
-    return any(mark.partition("(")[0].split()[-1:] in (["command"], ["group"]) for mark in header.marks)
-
-
-def _by_place(parameters: Sequence[Parameter]) -> list[Parameter]:
-    """Parameters that the interpreter gives by their places, and always."""
-    placed = [replace(each, how="positional_only") if each.how == "positional" else each for each in parameters]
-    return [replace(each, default="") for each in placed]
-
-
-def _call_parameters(parameters: list[Parameter], header: Header, *, is_method: bool) -> list[Parameter]:
-    """The parameters a call passes, without the receiver."""
-    if is_method and parameters and call_style(header) != "static method":
-        return parameters[1:]
-    return parameters
 
 
 def _is_same_by_name(new: Outline, header: Header, kind: str) -> bool:
