@@ -9,6 +9,7 @@ _TEST = re.compile(
 )
 # Maven's and Gradle's folder for the program itself, where `TypeSpec.java` is no test.
 _MAIN = re.compile(r"(?:^|/)src/main/(?:.*/)?[^/]*\.\w+$")
+_FIXTURE = re.compile(r"(?:^|/)(?:testdata|test[-_]data|(?:test[-_])?fixtures)/", re.IGNORECASE)
 _VENDORED = re.compile(r"(?:^|/)(?:vendor|vendored|third_party|node_modules)/")
 _COPY = re.compile(r"(^|/)(dist|build|out|lib/cjs|lib/esm|vendor|third_party|node_modules)/|\.min\.\w+$|\.d\.[cm]?ts$")
 
@@ -26,3 +27,8 @@ def is_copy(path: str) -> bool:
 def is_vendored(path: str) -> bool:
     """Whether a file is of a third-party package that is kept along."""
     return _VENDORED.search(path) is not None
+
+
+def is_fixture(path: str) -> bool:
+    """Whether a file is what tests work on, such as a package that they install."""
+    return _FIXTURE.search(path) is not None

@@ -79,6 +79,27 @@ REPOSITORIES: dict[str, tuple[dict[str, str], list[tuple[str, str]]]] = {
         },
         [("library", "src/main/java/s/Cart.java")],
     ),
+    "plain-io": (
+        {
+            "pom.xml": "<project/>\n",
+            "README.md": "# Plain IO\n\nPlain IO reads and writes. With Plain IO all is plain.\n",
+            "src/main/java/p/IO.java": "package p;\nclass IO {}\n",
+            "src/main/java/p/Streams.java": "package p;\npublic class Streams {}\n",
+            "src/test/java/p/IOTest.java": "package p;\nclass IOTest { IO io; Streams streams; }\n",
+            "src/test/java/p/StreamsTest.java": "package p;\nclass StreamsTest { Streams streams; }\n",
+        },
+        [("library", "src/main/java/p/Streams.java")],
+    ),
+    "drill": (
+        {
+            "pyproject.toml": '[project]\nname = "drill"\n[project.scripts]\ndrill = "drill.main:run"\n',
+            "src/drill/main.py": "def run():\n    pass\n",
+            "testdata/aid/pyproject.toml": '[project]\nname = "aid"\n[project.scripts]\naid = "aid.main:main"\n',
+            "testdata/aid/aid/__init__.py": "",
+            "testdata/aid/aid/main.py": "def main():\n    pass\n",
+        },
+        [("script", "pyproject.toml")],
+    ),
     "parse-net": (
         {
             "src/Grammar/Grammar.csproj": "<Project/>\n",

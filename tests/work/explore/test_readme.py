@@ -23,6 +23,11 @@ def test_a_remark_is_told_only_where_nothing_else_is_said(remark: str) -> None:
     assert opening(f"# kept\n\n{remark}\n")[1].startswith(remark.split("\n")[0].replace("**", ""))
 
 
+def test_what_is_quoted_is_shown_without_marks() -> None:
+    quoted = _SAID.replace(" that", "\n> that")
+    assert opening(f"# kept\n\n> {quoted}\n")[1] == _SAID
+
+
 def test_a_word_is_no_remark() -> None:
     assert opening("# kept\n\nNotes are kept here, for everybody who reads them.\n")[1].startswith("Notes are")
 
@@ -35,6 +40,7 @@ _MEMBERS = "`Members <https://a.test>`_ are our community-powered platform."
     [
         # Sponsors, with pictures.
         '<sup>Special thanks to:</sup>\n<a href="/a">\n  <b>A terminal that everybody wants to have</b>\n</a>\n<br>\n',
+        "<sup>\n\tWork in the open is supported by the community.<br>Special thanks to:\n</sup>\n",
         # Menus.
         '<h4>\n  <a href="/a">The Editor</a> |\n  <a href="/b">Documentation</a> |\n  <a href="/c">Blog</a>\n</h4>\n',
         "[Documentation](https://a.test) | [Getting started](https://b.test) | [Chat](https://c.test)\n",

@@ -13,7 +13,7 @@ from codeplane.code.languages.registry import PROJECT_FAMILIES, languages
 from codeplane.code.resolve.world import World
 from codeplane.index.fact_store import FactStore, Symbol
 from codeplane.index.files.paths import path_text
-from codeplane.index.path_kinds import is_test, is_vendored
+from codeplane.index.path_kinds import is_fixture, is_test, is_vendored
 from codeplane.index.snapshot import Snapshot
 from codeplane.kernel.operation import Result
 from codeplane.kernel.workspace_request import WorkspaceRequest
@@ -178,8 +178,8 @@ def _is_start(symbol: Symbol) -> bool:
 
 
 def _is_of_others(path: str) -> bool:
-    """Whether a file is a test, or of a program that is kept along."""
-    return is_test(path) or is_vendored(path)
+    """Whether a file is of tests, or of a program that is kept along."""
+    return is_test(path) or is_fixture(path) or is_vendored(path)
 
 
 def _hidden_mains(snapshot: Snapshot, store: FactStore) -> Iterator[tuple[str, int]]:

@@ -8,7 +8,7 @@ from codeplane.code.languages.project_family import Family
 from codeplane.code.languages.registry import PROJECT_FAMILIES, ROOT_FRONTS
 from codeplane.index.contexts.discovery import discover
 from codeplane.index.contexts.family import FAMILY
-from codeplane.index.path_kinds import is_copy, is_test
+from codeplane.index.path_kinds import is_copy, is_fixture, is_test
 from codeplane.index.snapshot import Snapshot
 
 MAX_FRONTS = 20
@@ -19,6 +19,8 @@ _MODULE = re.compile(rb"^module\s+(\S+)", re.MULTILINE)
 _OF_C = re.compile(r"^lib|[-_.](?:c|cc|cpp|cxx|c\+\+)$", re.IGNORECASE)
 _README = re.compile(r"readme(?:\.\w+)?", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+# `Parse.letter`, `Parse(`, `Parse<` and `new Parse`.
+_IN_CODE = re.compile(r"\b([A-Z]\w*)(?=[.(<]\w|\(\))|\bnew (\w+)")
 _VERSION = re.compile(r"v\d+")
 _FRONTS = {family.name: family.fronts for family in PROJECT_FAMILIES if family.fronts}
 
@@ -37,7 +39,11 @@ def library_fronts(snapshot: Snapshot, root_name: str, files_with: Callable[[str
     fronts: dict[str, None] = {}
     chosen = sorted(projects, key=lambda each: (each.root.count("/") + bool(each.root), each.root))[:_MAX_PROJECTS]
     for project in chosen:
-        if not is_test(f"{project.root}/x") and (patterns := _FRONTS.get(project.family)):
+        if (
+            not is_test(f"{project.root}/x")
+            and not is_fixture(f"{project.root}/x")
+            and (patterns := _FRONTS.get(project.family))
+        ):
             names = _names(project.root, root_name, project.markers, read)
             fronts |= dict.fromkeys(_first_matches(snapshot.files, project.root, patterns, names))
     if not fronts:
@@ -45,7 +51,8 @@ def library_fronts(snapshot: Snapshot, root_name: str, files_with: Callable[[str
         readme = next(
             (text for path in sorted(snapshot.files) if _README.fullmatch(path) and (text := read(path))), b""
         )
-        fronts = dict.fromkeys(_types_of_users(snapshot.files, families, readme.decode("utf-8", "replace"), files_with))
+        written = _count_names(readme.decode("utf-8", "replace"), root_name)
+        fronts = dict.fromkeys(_types_of_users(snapshot.files, families, written, files_with))
     if not fronts:
         fronts = dict.fromkeys(
             _first_matches(snapshot.files, "", ROOT_FRONTS, _without_language(_without_digits(root_name)))
@@ -53,14 +60,27 @@ def library_fronts(snapshot: Snapshot, root_name: str, files_with: Callable[[str
     return list(fronts)[:MAX_FRONTS]
 
 
+def _count_names(readme: str, root_name: str) -> Counter[str]:
+    """How often a README speaks of each name; a part of the repository's own name counts where it is code.
+
+    In "Apache Commons IO", `IO` is no type.
+    """
+    written = Counter(_WORD.findall(readme))
+    parts = {part.lower() for part in re.split(r"[-_.]", root_name)}
+    if len(parts) > 1:
+        in_code = Counter(name for used in _IN_CODE.finditer(readme) for name in used.groups() if name)
+        for name in [name for name in written if name.lower() in parts]:
+            written[name] = in_code[name]
+    return written
+
+
 def _types_of_users(
-    paths: Iterable[str], families: Iterable[Family], readme: str, files_with: Callable[[str], Iterable[str]]
+    paths: Iterable[str], families: Iterable[Family], written: Counter[str], files_with: Callable[[str], Iterable[str]]
 ) -> list[str]:
     """The files of the types that the README speaks of most, else of those that most files of tests speak of."""
     suffixes = tuple(pattern.removeprefix("**/*") for family in families for pattern in family.include)
     if not suffixes:
         return []
-    written = Counter(_WORD.findall(readme))
     uses: dict[str, tuple[int, int]] = {}
     for path in sorted(path for path in paths if path.endswith(suffixes) and not is_test(path) and not is_copy(path)):
         name = path.rpartition("/")[2].rpartition(".")[0]

@@ -26,6 +26,8 @@ _OTHERS = re.compile(
     r"|table of contents)\b",
     re.IGNORECASE,
 )
+# A passage of a README that thanks those who pay.
+_THANKS = re.compile(r"\b(?:special thanks|sponsored by|our sponsors|supported by the community)\b", re.IGNORECASE)
 _NAMES = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown", "readme.adoc", "readme.org")
 
 
@@ -60,7 +62,7 @@ def opening(text: str) -> tuple[str, str]:
                 skipped_level = level if _OTHERS.match(plain.lstrip("# ")) else 0
         elif not skipped_level:
             passage.add(line, plain)
-    return title[:_MAX_TITLE], _shorten(passage.text or fallback)
+    return title[:_MAX_TITLE], _shorten(passage.unquoted or fallback)
 
 
 class _Passage:
@@ -76,6 +78,11 @@ class _Passage:
         return " ".join(self.lines)
 
     @property
+    def unquoted(self) -> str:
+        """The words without the marks of a quotation."""
+        return " ".join(line.removeprefix(">").lstrip() for line in self.lines)
+
+    @property
     def is_remark(self) -> bool:
         """Whether it is about the document, not about what the document is about."""
         return _REMARK.match(self.text) is not None
@@ -88,7 +95,7 @@ class _Passage:
         if len(text) < _MIN_PASSAGE and not is_sentence:
             return False
         count = _letters(text)
-        return not self.is_remark and count - self._linked >= _MIN_PROSE * count
+        return not self.is_remark and not _THANKS.search(text) and count - self._linked >= _MIN_PROSE * count
 
     def add(self, line: str, plain: str) -> None:
         """Add a line, as it is and in plain words."""
