@@ -67,6 +67,16 @@ def test_what_most_files_use_comes_first(root: Path) -> None:
     with_plane(root, body)
 
 
+def test_the_start_of_a_program_is_not_used(tmp_path: Path) -> None:
+    files = {f"{name}.go": f"package main\n\nfunc {name}() {{ show() }}\n" for name in ("main", "first", "second")}
+
+    async def body(ask: Ask) -> None:
+        symbols = listed(result(await ask("symbol.most_used")), "symbols")
+        assert [symbol["name"] for symbol in symbols] == ["show"]
+
+    with_plane(make_repo(tmp_path / "program", {**files, "show.go": "package main\n\nfunc show() {}\n"}), body)
+
+
 def test_without_code_nothing_is_used(tmp_path: Path) -> None:
     async def body(ask: Ask) -> None:
         envelope = await ask("symbol.most_used")

@@ -221,7 +221,7 @@ def test_a_cursor_pages_through_what_the_tree_left_out(tmp_path: Path) -> None:
             {
                 "Cargo.toml": '[package]\nname = "own"\n',
                 "src/lib.rs": "mod a;\nuse std::collections::HashMap;\nuse serde::de::Error;\nuse crate::a::A;\n",
-                "src/a.rs": "use core::fmt;\nuse own::a;\npub struct A;\n",
+                "src/a.rs": "use core::fmt;\nuse own::a;\nuse Unit::*;\npub struct A;\nenum Unit { One }\n",
             },
             ["serde"],
         ),

@@ -73,6 +73,9 @@ def most_used(snapshot: Snapshot, store: FactStore, graph: Graph, limit: int) ->
         if definition.container >= 0 and facts.definitions[definition.container].kind in _CLOSED:
             # Nobody outside can mean it, whatever else has its name.
             continue
+        if definition.container < 0 and definition.kind == "function" and definition.name == "main":
+            # The system starts it; other files that have the name say `package main`.
+            continue
         text = signature(facts, snapshot.text(known), definition)
         symbols.append(
             UsedSymbol(

@@ -23,7 +23,7 @@ def summary_markdown(summary: ExploreSummary) -> str:
     if summary.tests and summary.tests.get("count"):
         folders = summary.tests.get("folders")
         named = [f"- `{name}` {count}" for name, count in folders.items()] if isinstance(folders, dict) else []
-        lines += _section("Tests", [f"{summary.tests['count']} files", "", *named[:10]])
+        lines += _section("Tests", [plural(int(str(summary.tests["count"])), "file"), "", *named[:10]])
     lines += _section(
         "Depends on", [", ".join(f"`{name}`" for name in summary.dependencies)] * bool(summary.dependencies)
     )

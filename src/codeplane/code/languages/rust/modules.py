@@ -111,7 +111,9 @@ class RustModules(Modules):
     def outside_package(self, source: str, importer: str) -> str:
         """The crate that a path begins with; empty for those of Rust, and for paths within this crate."""
         crate = source.removeprefix("::").partition("::")[0]
-        return "" if crate in _OWN or crate in self._crates else crate
+        # `use Unit::*` names a type of this file.
+        is_type = crate[:1].isupper() and crate not in self._others
+        return "" if crate in _OWN or crate in self._crates or is_type else crate
 
     def has(self, path: str) -> bool:
         """Whether a Rust file is here."""
