@@ -87,6 +87,98 @@ async def test_what_runners_and_shims_say_is_understood(tmp_path: Path) -> None:
             assert output in str(error["message"]) and hint in str(error["hint"]), error
 
 
+# Toolchains that are older than a project asks for: files, program, what it prints, reason, hint.
+OLD: tuple[tuple[dict[str, str], str, str, str, str], ...] = (
+    *(
+        ({"go.mod": "module x\n", "a_test.go": "package x\n"}, "go", text, reason, "GOTOOLCHAIN")
+        for text, reason in (
+            ("go: go.mod requires go >= 1.99 (running go 1.21.0; GOTOOLCHAIN=local)", "requires go >= 1.99"),
+            ("go: x.org/y@v1.2.0 requires go >= 1.99 (running go 1.22.1)", "x.org/y@v1.2.0 requires go >= 1.99"),
+            (
+                "go: module . listed in go.work file requires go >= 1.99, but go.work lists go 1.21",
+                "go.work file requires go >= 1.99",
+            ),
+            ("# x [x.test]\n./a_test.go:4:9: undefined: min\nnote: module requires Go 1.99", "module requires Go 1.99"),
+        )
+    ),
+    (
+        {"Cargo.toml": CRATE, "src/lib.rs": "#[test]\nfn a() {}\n"},
+        "cargo",
+        "error: package `x v0.1.0` cannot be built because it requires rustc 1.99 or newer",
+        "it requires rustc 1.99",
+        "rustup update",
+    ),
+    (
+        {"pom.xml": "<project/>", "src/test/java/ATest.java": "class ATest { @Test void a() {} }"},
+        "mvn",
+        "[ERROR] Fatal error compiling: error: release version 99 not supported -> [Help 1]",
+        "release version 99 not supported",
+        "JAVA_HOME",
+    ),
+    (
+        {"pom.xml": "<project/>", "src/test/java/ATest.java": "class ATest { @Test void a() {} }"},
+        "mvn",
+        "The JAVA_HOME environment variable is not defined correctly,\nthis environment variable is needed",
+        "JAVA_HOME environment variable is not defined correctly",
+        "fix JAVA_HOME",
+    ),
+)
+
+
+@requirement("TST-33")
+async def test_a_toolchain_that_is_too_old_is_no_failed_test(tmp_path: Path) -> None:
+    for number, (files, name, text, reason, hint) in enumerate(OLD):
+        root = written(tmp_path / f"repo{number}", files)
+        folder = program(tmp_path / f"bin{number}" / name, f"#!/bin/sh\ncat <<'END'\n{text}\nEND\nexit 1\n").parent
+        error = (await run_tests(root, path_with(folder)))["error"]
+        assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_FAILED", error
+        assert reason in str(error["message"]) and hint in str(error["hint"]), error
+
+
+@requirement("TST-33")
+async def test_a_go_older_than_go_mod_asks_for_is_no_failed_test(tmp_path: Path) -> None:
+    needs("go")
+    files = {
+        "go.mod": "module x\n\ngo 1.999.1\n",
+        "a_test.go": 'package x\n\nimport "testing"\n\nfunc TestA(t *testing.T) {}\n',
+    }
+    async with open_door(
+        written(tmp_path / "repo", files), environment=environment() | {"GOTOOLCHAIN": "local"}
+    ) as door:
+        error = (await door.ask("test.run"))["error"]
+        begun = await door.run(wait=False)
+        run = door.suite.find(str(begun["run_id"]))
+        if run is not None:
+            await run.over.wait()
+        shown = await door.ask("test.status", run_id=begun["run_id"])
+    assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_FAILED", error
+    assert "1.999.1" in str(error["message"]) and "go.mod" in str(error["hint"]), error
+    summary = result(shown)["summary"]
+    assert isinstance(summary, dict) and summary["tests_failed"] == 0 and "failed]" not in str(shown["text"])
+
+
+@requirement("TST-33")
+async def test_a_cargo_older_than_a_package_asks_for_is_no_failed_test(tmp_path: Path) -> None:
+    needs("cargo")
+    lib = {"src/lib.rs": "#[test]\nfn a() {}\n"}
+    newer = f'{CRATE}rust-version = "1.999"\n', CRATE.replace('"2021"', '"2030"')
+    for number, (manifest, reason) in enumerate(zip(newer, ("requires rustc 1.999", "`2030` edition"), strict=True)):
+        root = written(tmp_path / f"repo{number}", {"Cargo.toml": manifest, **lib})
+        error = (await run_tests(root, environment()))["error"]
+        assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_FAILED", error
+        assert reason in str(error["message"]) and "rustup update" in str(error["hint"]), error
+
+
+@requirement("TST-33")
+async def test_a_pytest_older_than_its_settings_ask_for_is_no_failed_test(tmp_path: Path) -> None:
+    wanted = {"minversion = 99": ("requires pytest-99", "newer"), "required_plugins = nope-9": ("nope-9", "install")}
+    for number, (setting, (reason, hint)) in enumerate(wanted.items()):
+        root = written(tmp_path / f"repo{number}", {**FILES, "pytest.ini": f"[pytest]\n{setting}\n"})
+        error = (await run_tests(root, environment()))["error"]
+        assert isinstance(error, dict) and error["error"] == "TEST_RUNNER_FAILED", error
+        assert reason in str(error["message"]) and hint in str(error["hint"]), error
+
+
 @requirement("TST-33")
 async def test_words_of_a_test_are_not_the_runners(tmp_path: Path) -> None:
     text = "def test_a():\n    print('pyenv: version is not installed')\n    print('bwrap: no')\n    assert 0\n"

@@ -55,7 +55,30 @@ _MESSAGES: tuple[tuple[re.Pattern[str], str], ...] = (
     ),
     (re.compile(r"(?m)^\S*node: bad option: .*$"), "install a newer Node"),
     (re.compile(r"(?m)^Error: Cannot find module '\S*(?:/\.bin/|/jest|/vitest)\S*'$"), "install its packages: npm ci"),
-    (re.compile(r"(?m)^go: (?:cannot find GOROOT|go\.mod requires go|go\.work requires go|download go).*$"), ""),
+    (re.compile(r"(?m)^go: (?:cannot find GOROOT|download go).*$"), ""),
+    # Go before 1.21 does not know the versions with three parts, and calls the file wrong.
+    (
+        re.compile(
+            r"(?m)^go: .* requires go >= .*$|^.*go\.(?:mod|work):\d+: invalid go version .*$"
+            r"|^note: module requires Go .*$"
+        ),
+        "install a Go as new as go.mod says, or have Go fetch it (GOTOOLCHAIN=auto) where it has the network",
+    ),
+    (
+        re.compile(
+            r"(?m)^error: rustc \S+ is not supported by the following packages?:(?:\n.+)?"
+            r"|^error: package `.*` cannot be built because it requires rustc .*$"
+            r"|^.*this version of Cargo is older than the `.*` edition.*$|^.*lock file version \S+ requires .*$"
+        ),
+        "install a newer toolchain: rustup update",
+    ),
+    (
+        re.compile(r"(?m)^.*error: (?:invalid (?:target|source) release: |release version \d+ not supported).*$"),
+        "install a newer JDK, and set JAVA_HOME to it",
+    ),
+    (re.compile(r"(?m)^.*JAVA_HOME .*(?:is not defined correctly|is set to an invalid directory).*$"), "fix JAVA_HOME"),
+    (re.compile(r"(?m)^ERROR: .*'minversion' requires pytest-.*$"), "install a newer pytest"),
+    (re.compile(r"(?m)^ERROR: Missing required plugins: .*$"), "install them"),
     (
         re.compile(r"(?m)^(?:\S*: )?error: unrecognized arguments: .*$"),
         "install the plugin that knows them, or fix addopts in the settings of pytest",
