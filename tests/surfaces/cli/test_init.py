@@ -341,6 +341,48 @@ class TestUninstall:
         assert user.cpl("uninstall", "--yes", "--everywhere").stdout == "nothing to do\n"
         assert {folder: _tree(folder) for folder in before} == before
 
+    @pytest.mark.parametrize("ordinary_first", [False, True])
+    def test_everywhere_takes_folders_around_the_settings_that_were_not_there(
+        self, user: User, *, ordinary_first: bool
+    ) -> None:
+        shutil.rmtree(user.home / ".config")
+        before = {folder: _tree(folder) for folder in (user.repo, user.home)}
+        user.rows("--yes")
+        add = ("agents", "add", "mine", "--", "/bin/true")
+        assert (done := user.cpl(*add)).returncode == 0, done.stderr
+        assert (user.home / ".config/codeplane").is_dir()
+        if ordinary_first:
+            assert user.cpl("uninstall", "--yes").returncode == 0
+            assert (user.home / ".config/codeplane").is_dir()
+        assert (done := user.cpl("uninstall", "--yes", "--everywhere")).returncode == 0, done.stderr
+        assert not (user.home / ".config").exists()
+        assert {folder: _tree(folder) for folder in before} == before
+
+    def test_the_secret_of_a_client_leaves_no_folder(self, user: User) -> None:
+        shutil.rmtree(user.home / ".config")
+        user.rows("--no-clients")
+        server = start(user.repo)
+        assert (done := user.cpl("clients", "allow", "mine")).returncode == 0, done.stderr
+        assert (user.home / ".config/codeplane/clients").is_dir()
+        assert user.cpl("uninstall", "--yes", "--everywhere").returncode == 0
+        assert server.process.wait(timeout=30) == 0
+        assert not (user.home / ".config").exists()
+
+    @pytest.mark.parametrize("inside", [False, True])
+    def test_everywhere_keeps_folders_that_were_there_or_have_something_in_them(
+        self, user: User, *, inside: bool
+    ) -> None:
+        config = user.home / ".config"
+        shutil.rmtree(config)
+        if not inside:
+            config.mkdir()
+        user.rows("--yes")
+        assert user.cpl("agents", "add", "mine", "--", "/bin/true").returncode == 0
+        if inside:
+            (config / "theirs").mkdir()
+        assert user.cpl("uninstall", "--yes", "--everywhere").returncode == 0
+        assert list(config.iterdir()) == ([config / "theirs"] if inside else [])
+
     @requirement("CLI-09")
     def test_everywhere_works_from_anywhere_and_after_an_uninstall_there(self, user: User) -> None:
         user.rows("--yes")

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,7 +30,7 @@ class InstallRecord:
     file: Path
     repositories: tuple[Path, ...] = ()
     made: tuple[CreatedFiles, ...] = ()
-    # Those around the record itself that were not there before.
+    # Those around the record and around the user's settings that were not there before.
     folders: tuple[Path, ...] = ()
 
     @classmethod
@@ -79,13 +80,31 @@ class InstallRecord:
             self.file.unlink(missing_ok=True)
             remove_empty([self.file.parent, *self.folders])
             return
-        folders = [str(folder) for folder in (*self.folders, *missing_folders(self.file))]
+        self.write()
+
+    def write(self) -> None:
+        """Write the record, also one that names only folders."""
+        folders = [str(folder) for folder in dict.fromkeys((*self.folders, *missing_folders(self.file)))]
         self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         made: list[JsonValue] = [_row(files) for files in self.made]
         repositories = [str(root) for root in self.repositories]
         temporary = self.file.with_name(f".{self.file.name}.{os.getpid()}")
         temporary.write_text(dumps({"repositories": repositories, "made": made, "folders": folders}))
         temporary.replace(self.file)
+
+
+@contextmanager
+def record_folders(file: Path) -> Iterator[None]:
+    """Record the folders above a file that are created meanwhile, which `cpl uninstall` removes when they are empty."""
+    missing = missing_folders(file)
+    try:
+        yield
+    finally:
+        if created := [folder for folder in missing if folder.is_dir()]:
+            record = InstallRecord.load(Path.home(), os.environ)
+            # Nobody is kept from their settings by a record that cannot be written.
+            with suppress(OSError):
+                replace(record, folders=tuple(dict.fromkeys((*record.folders, *created)))).write()
 
 
 def remove_empty(folders: "list[Path]") -> list[Path]:

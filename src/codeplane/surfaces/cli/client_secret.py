@@ -38,11 +38,14 @@ class ClientSecret:
 
     def make(self, workspace: Workspace) -> str:
         """Write a new secret, readable by the user alone, in place of an older one; its hash."""
+        from codeplane.adapters.coding_clients.install_record import record_folders
+
         folder = self.file.parent
         if folder.name == _NO_ID:
             raise InvalidArgument("this repository has no .codeplane/ yet", hint="cpl init")
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with record_folders(self.file):
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             real = folder.resolve()
             if real == workspace.root or workspace.root in real.parents:
                 raise InvalidArgument(

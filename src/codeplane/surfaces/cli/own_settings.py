@@ -25,6 +25,20 @@ def settings_folder() -> Path:
     return folder
 
 
+def prepare_settings_folder() -> Path:
+    """Create the folder of the user's own settings where it is missing, and return it."""
+    from codeplane.adapters.coding_clients.install_record import record_folders
+    from codeplane.adapters.file_replacement import storage_error
+
+    folder = settings_folder()
+    try:
+        with record_folders(folder / "settings"):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error(error, folder) from error
+    return folder
+
+
 def parse_pairs(given: Iterable[str]) -> JsonObject:
     """Parse options of the form NAME=VALUE."""
     pairs: JsonObject = {}

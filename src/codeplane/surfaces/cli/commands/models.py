@@ -15,7 +15,7 @@ from codeplane.surfaces.cli.commands.call import show as print_answer
 from codeplane.surfaces.cli.diagnosis.server_probe import restart_command
 from codeplane.surfaces.cli.discovery import find_server, find_workspace
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors, resolve_workspace
-from codeplane.surfaces.cli.own_settings import settings_folder, validate_settings
+from codeplane.surfaces.cli.own_settings import prepare_settings_folder, settings_folder, validate_settings
 from codeplane.surfaces.cli.owner_client import open_owner_client
 
 models = typer.Typer(help="Language models: which may be asked, and whether they answer.", no_args_is_help=False)
@@ -104,7 +104,7 @@ def add(
     provider |= {"api_key_env": variable} if variable else {}
     provider |= {"prices": [_price(entry, price) for entry in names]} if price else {}
     validate_settings(ModelProviderConfig, provider, hint="cpl models add --help")
-    ModelSettings(settings_folder()).add(provider, is_default=default, is_external=is_external)
+    ModelSettings(prepare_settings_folder()).add(provider, is_default=default, is_external=is_external)
     print(f"added {name}: {', '.join(f'{name}/{entry}' for entry in names)}")
     if variable and not os.environ.get(variable):
         print(f"next: export {variable}=…, or keep the key sealed: cpl models key {name}", file=sys.stderr)
@@ -135,7 +135,7 @@ def key(
     """Keep a provider's key, read from the terminal or from stdin, sealed in your own settings folder."""
     from codeplane.adapters.provider_keys import ProviderKeys
 
-    keys = ProviderKeys(settings_folder())
+    keys = ProviderKeys(settings_folder() if forget else prepare_settings_folder())
     if forget:
         if not keys.remove(name):
             raise NotFound(f"there is no key of {name!r}", hint="see what is configured: cpl models")

@@ -11,7 +11,13 @@ from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.cli.commands.agents import agents
 from codeplane.surfaces.cli.commands.call import ask
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors
-from codeplane.surfaces.cli.own_settings import parse_pairs, reload_server, settings_folder, validate_settings
+from codeplane.surfaces.cli.own_settings import (
+    parse_pairs,
+    prepare_settings_folder,
+    reload_server,
+    settings_folder,
+    validate_settings,
+)
 
 Name = Annotated[str, typer.Argument(help="The agent's name, as in claude-code.")]
 
@@ -93,4 +99,4 @@ def _store(name: str, entry: JsonObject) -> None:
     from codeplane.kernel.config import AgentsConfig
 
     validate_settings(AgentsConfig, {"acp": {name: entry}}, hint="cpl agents add --help")
-    AgentSettings(settings_folder()).add({name: entry})
+    AgentSettings(prepare_settings_folder()).add({name: entry})

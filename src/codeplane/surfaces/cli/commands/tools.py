@@ -12,7 +12,13 @@ from codeplane.kernel.errors import InvalidArgument, NotFound
 from codeplane.kernel.json import JsonObject, JsonValue
 from codeplane.surfaces.cli.commands.call import ask
 from codeplane.surfaces.cli.output import JsonOption, RepoOption, report_errors
-from codeplane.surfaces.cli.own_settings import parse_pairs, reload_server, settings_folder, validate_settings
+from codeplane.surfaces.cli.own_settings import (
+    parse_pairs,
+    prepare_settings_folder,
+    reload_server,
+    settings_folder,
+    validate_settings,
+)
 
 tools = typer.Typer(help="Tools of other programs: MCP servers and plugins.", no_args_is_help=False)
 
@@ -114,7 +120,7 @@ def import_tools(
         if network and "command" in entry:
             entry["network"] = True
     _store(imported.servers)
-    secrets = ToolSecrets(settings_folder())
+    secrets = ToolSecrets(prepare_settings_folder())
     for name, value in imported.secrets.items():
         secrets.store(name, value)
     for name in imported.servers:
@@ -150,7 +156,7 @@ def secret(
     """Keep a secret of outside tools, read from the terminal or from stdin, sealed in your own settings folder."""
     from codeplane.adapters.tool_secrets import ToolSecrets
 
-    secrets = ToolSecrets(settings_folder())
+    secrets = ToolSecrets(settings_folder() if forget else prepare_settings_folder())
     if forget:
         if not secrets.remove(name):
             raise NotFound(f"there is no secret {name!r}", hint=f"cpl tools secret {name}")
@@ -197,7 +203,7 @@ def _store(servers: dict[str, JsonObject]) -> None:
     from codeplane.kernel.config import McpConfig
 
     validate_settings(McpConfig, {"servers": servers}, hint="cpl tools add --help")
-    folder = settings_folder()
+    folder = prepare_settings_folder()
     ToolSettings(folder).add(servers)
     own = folder / "config.yaml"
     if own.is_file() and "servers" in _own_mcp(own):

@@ -233,7 +233,10 @@ def _forget(
         shared = {change.file for change in changes if change.action == "skipped"}
         left = replace(left, made=tuple(files for files in left.made if files.file in shared))
     try:
-        if everywhere or left != installed:
+        if not everywhere and left != installed and left.folders and _settings(Path.home()) is not None:
+            # The settings stay, and the folders around them that go with them later.
+            left.write()
+        elif everywhere or left != installed:
             left.save()
     except OSError as error:
         raise storage_error(error, installed.file) from error

@@ -84,6 +84,7 @@ def up(
 
 def _set_unit(workspace: Workspace, *, install: bool, overrides: list[str]) -> None:
     """Write the unit of systemd that starts the server, or remove it."""
+    from codeplane.adapters.coding_clients.install_record import record_folders
     from codeplane.adapters.systemd_unit import UserUnit
 
     unit = UserUnit.of(workspace.root, home=Path.home(), environ=os.environ)
@@ -94,7 +95,8 @@ def _set_unit(workspace: Workspace, *, install: bool, overrides: list[str]) -> N
     settings = [part for item in overrides for part in ("--set", item)]
     # -P as for any server: modules of the repository must not stand in for ours.
     command = [sys.executable, "-P", "-m", "codeplane", "up", "--repo", str(unit.root), *settings]
-    unit.install(command, start=running is None)
+    with record_folders(unit.path):
+        unit.install(command, start=running is None)
     print(f"{'updated' if was_there else 'created'}    {unit.path}")
     print("undo it: cpl up --uninstall", file=sys.stderr)
     if running is not None:
