@@ -135,7 +135,7 @@ def key(
     """Keep a provider's key, read from the terminal or from stdin, sealed in your own settings folder."""
     from codeplane.adapters.provider_keys import ProviderKeys
 
-    keys = ProviderKeys(settings_folder() if forget else prepare_settings_folder())
+    keys = ProviderKeys(settings_folder())
     if forget:
         if not keys.remove(name):
             raise NotFound(f"there is no key of {name!r}", hint="see what is configured: cpl models")
@@ -144,6 +144,7 @@ def key(
         secret = getpass.getpass(f"key of {name}: ") if sys.stdin.isatty() else sys.stdin.readline(_MAX_KEY)
         if not secret.strip():
             raise InvalidArgument("no key was given", hint=f"cpl models key {name}, then type or paste it")
+        prepare_settings_folder()
         keys.store(name, secret.strip())
         print(f"the key of {name} is kept, sealed")
     _say_restart()

@@ -156,7 +156,7 @@ def secret(
     """Keep a secret of outside tools, read from the terminal or from stdin, sealed in your own settings folder."""
     from codeplane.adapters.tool_secrets import ToolSecrets
 
-    secrets = ToolSecrets(settings_folder() if forget else prepare_settings_folder())
+    secrets = ToolSecrets(settings_folder())
     if forget:
         if not secrets.remove(name):
             raise NotFound(f"there is no secret {name!r}", hint=f"cpl tools secret {name}")
@@ -165,6 +165,7 @@ def secret(
         value = getpass.getpass(f"{name}: ") if sys.stdin.isatty() else sys.stdin.readline(_MAX_SECRET)
         if not value.strip():
             raise InvalidArgument("no secret was given", hint=f"cpl tools secret {name}, then type or paste it")
+        prepare_settings_folder()
         secrets.store(name, value.strip())
         print(f"{name} is kept, sealed")
     reload_server(("tools.reload", {}))
