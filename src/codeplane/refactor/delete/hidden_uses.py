@@ -8,6 +8,7 @@ from codeplane.code.resolve.references import Reference
 from codeplane.refactor.computed_names import computed_name_dangers
 from codeplane.refactor.draft import Danger
 from codeplane.refactor.registration import registering_bases, telling_decorators
+from codeplane.refactor.rename.doctests import doctest_edits
 from codeplane.refactor.rename.family import family_of
 from codeplane.refactor.rename.protocols import Protocols
 from codeplane.refactor.rename.rename_context import RenameContext
@@ -15,8 +16,9 @@ from codeplane.refactor.rename.strings import string_edits
 
 
 def uses_in_strings(context: RenameContext) -> Iterator[Reference]:
-    """Yield the strings that are read as the name: annotations in quotes, dotted paths, names for run time."""
-    for edit in string_edits(context, context.subject.bounds):
+    """Yield the strings that are read as the name: annotations in quotes, paths, doctests, names for run time."""
+    bounds = context.subject.bounds
+    for edit in (*string_edits(context, bounds), *doctest_edits(context, bounds)):
         if edit.role == "STRING" and edit.likely:
             yield Reference(path=edit.path, offset=edit.start, tier=edit.tier, role="REFERENCE", receiver="")
     if context.subject.sort in ("top", "member"):

@@ -81,6 +81,10 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
     edits += orphan_imports(world, resolver, bound.file, going)
     dangers: list[Danger] = []
     for path, found in by_file.items():
+        if world.facts(path) is None:
+            # A document: what its doctests use has no statement that could go along.
+            used += found
+            continue
         left = Leftovers(world, resolver, bound, path)
         left.classify(found)
         used += left.used

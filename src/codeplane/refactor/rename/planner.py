@@ -15,6 +15,7 @@ from codeplane.refactor.rename.accessors import accessor_edits
 from codeplane.refactor.rename.argument_labels import label_edits
 from codeplane.refactor.rename.collisions import refuse_collisions
 from codeplane.refactor.rename.dangers import dangers_of, unparsed_files
+from codeplane.refactor.rename.doctests import doctest_edits
 from codeplane.refactor.rename.family import Family, family_of
 from codeplane.refactor.rename.file_name import file_moves
 from codeplane.refactor.rename.fixtures import fixture_edits, is_fixture_subject
@@ -150,6 +151,7 @@ def _edits(context: RenameContext, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
         bounds = tuple(dict.fromkeys([*bounds, *context.subject.branches]))
     found = [*reference_edits(context, bounds), *named, *string_edits(context, bounds), *mangled_edits(context)]
     found += [*relative_edits(context), *label_edits(context), *accessor_edits(context)]
+    found += doctest_edits(context, bounds)
     return _surest(downgrade_uncertain(context, edit) for edit in found)
 
 
