@@ -193,3 +193,43 @@ def test_a_member_of_a_class_behind_a_macro_goes(tmp_path: Path) -> None:
         assert after["a.cc"] == EXPORTED.replace("  static Status spare() { return Status(); }\n", "")
         with pytest.raises(StillUsed, match="ok"):
             repo.plan(plan_delete, repo.target("Status.ok"), force=False)
+
+
+@requirement("REF-41")
+@pytest.mark.parametrize(
+    "use",
+    [
+        "import go from './lib';\ngo();\n",
+        "import { default as go } from './lib';\ngo();\n",
+        "export { default as go } from './lib';\n",
+        "export { default } from './lib';\n",
+        "import * as lib from './lib';\nlib.default();\n",
+        "import('./lib').then((lib) => lib.default());\n",
+    ],
+)
+def test_what_a_module_gives_by_default_is_used_under_other_names(tmp_path: Path, use: str) -> None:
+    files = {"lib.ts": "export const one = 1;\n\nexport default function run() {\n  return 1;\n}\n", "use.ts": use}
+    with repository(tmp_path, files) as repo, pytest.raises(StillUsed):
+        repo.plan(plan_delete, repo.target("run"), force=False)
+
+
+def test_what_takes_all_names_but_the_default_does_not_keep_it(tmp_path: Path) -> None:
+    files = {
+        "lib.ts": "export const one = 1;\n\nexport default function run() {\n  return 1;\n}\n",
+        "all.ts": "export * from './lib';\n",
+    }
+    with repository(tmp_path, files) as repo:
+        after = repo.after(repo.plan(plan_delete, repo.target("run"), force=False))
+    assert after == {"lib.ts": "export const one = 1;\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("const one = 1;\nexport const box = {\n  get late() { return one; },\n};\n", "a.ts:3:7"),
+        ("export const Box = class Inner {\n  one = 1;\n};\n", "a.ts:1:26"),
+    ],
+)
+def test_a_part_of_anothers_value_is_not_taken_out_with_it(tmp_path: Path, text: str, place: str) -> None:
+    with repository(tmp_path, {"a.ts": text}) as repo, pytest.raises(NotRefactorable, match="does more"):
+        repo.plan(plan_delete, repo.target(place), force=False)

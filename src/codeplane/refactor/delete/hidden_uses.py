@@ -10,6 +10,7 @@ from codeplane.refactor.draft import Danger
 from codeplane.refactor.registration import registering_bases, telling_decorators
 from codeplane.refactor.rename.doctests import doctest_edits
 from codeplane.refactor.rename.family import family_of
+from codeplane.refactor.rename.module_keys import module_key_edits
 from codeplane.refactor.rename.protocols import Protocols
 from codeplane.refactor.rename.rename_context import RenameContext
 from codeplane.refactor.rename.strings import string_edits
@@ -21,6 +22,8 @@ def uses_in_strings(context: RenameContext) -> Iterator[Reference]:
     for edit in (*string_edits(context, bounds), *doctest_edits(context, bounds)):
         if edit.role == "STRING" and edit.likely:
             yield Reference(path=edit.path, offset=edit.start, tier=edit.tier, role="REFERENCE", receiver="")
+    for edit in module_key_edits(context, bounds, ()):
+        yield Reference(path=edit.path, offset=edit.start, tier=edit.tier, role="REFERENCE", receiver="")
     if context.subject.sort in ("top", "member"):
         for path, facts in context.files(context.name):
             for access in facts.dynamic:

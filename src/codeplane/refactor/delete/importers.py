@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Sequence
 
-from codeplane.code.entity import Module
+from codeplane.code.entity import Bound, Module
 from codeplane.code.languages.registry import languages
 from codeplane.code.resolve.references import Reference
 from codeplane.code.resolve.resolver import Resolver
@@ -47,6 +47,24 @@ def find_importers(
                 at = export.at
                 found.setdefault((path, at), Reference(path=path, offset=at, tier="STRONG", role="EXPORT", receiver=""))
     return list(found.values()), len(candidates), ""
+
+
+def default_uses(world: World, store: FactStore, bound: Bound, deadline: float) -> list[Reference]:
+    """Return the places in other files that take what a module gives by default, under any name but its own."""
+    found: list[Reference] = []
+    importers, _, _ = find_importers(world, store, [bound.file], bound.file, deadline)
+    for reference in importers:
+        facts = world.facts(reference.path)
+        if facts is None:
+            continue
+        said = b"default" in world.text(reference.path)
+        imports = [import_ for import_ in facts.imports if import_.at == reference.offset]
+        taken = any(import_.imported == "default" and import_.local != bound.name for import_ in imports)
+        whole = any(import_.imported in ("", "*") for import_ in imports) and said
+        given = any(export.at == reference.offset and export.local == "default" for export in facts.exports)
+        if taken or whole or given:
+            found.append(reference)
+    return found
 
 
 def _candidates(world: World, store: FactStore, root: str, gone: Sequence[str]) -> set[str]:

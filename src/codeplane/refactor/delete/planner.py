@@ -21,7 +21,7 @@ from codeplane.kernel.json import JsonValue
 from codeplane.kernel.plural import ARE, plural
 from codeplane.query.search.symbols import Target, side_of_target
 from codeplane.refactor.delete.hidden_uses import asking_protocols, hidden_use_dangers, uses_in_strings
-from codeplane.refactor.delete.importers import find_importers
+from codeplane.refactor.delete.importers import default_uses, find_importers
 from codeplane.refactor.delete.leftovers import Leftovers
 from codeplane.refactor.delete.orphan_imports import orphan_imports
 from codeplane.refactor.delete.sites import Site, sites
@@ -77,6 +77,8 @@ def _symbol(world: World, store: FactStore, target: Target, *, force: bool, dead
         if not (reference.path == bound.file and any(site.start <= reference.offset < site.end for site in going)):
             by_file.setdefault(reference.path, []).append(reference)
     used: list[Reference] = []
+    if bound.scope == 0 and any(export.name == "default" and export.local == bound.name for export in facts.exports):
+        used += default_uses(world, store, bound, deadline)
     edits: list[Edit] = [_deletion(bound, site) for site in going]
     edits += orphan_imports(world, resolver, bound.file, going)
     dangers: list[Danger] = []

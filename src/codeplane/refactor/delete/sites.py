@@ -56,6 +56,7 @@ def sites(world: World, bound: Bound, definition: Definition | None = None) -> l
             or candidate.kind in _COMPOUND
             or candidate.names > 1
             or not _binds_only(facts, bound, candidate)
+            or _is_part(facts, bound, candidate, at)
         ):
             _refuse(bound, text, at, "the statement does more than define it", "split the statement first")
         assert candidate is not None
@@ -88,6 +89,14 @@ def _binds_only(facts: Facts, bound: Bound, statement: InnerStatement) -> bool:
         name for name, (scope, at, _, _) in among if scope == bound.scope and statement.start <= at < statement.end
     }
     return names <= {bound.name}
+
+
+def _is_part(facts: Facts, bound: Bound, statement: InnerStatement, at: int) -> bool:
+    """Whether the statement defines another symbol, of whose value this one is a part."""
+    return any(
+        outer.name != bound.name and statement.start <= outer.start <= at < outer.end and outer.name_at != at
+        for outer in facts.definitions
+    )
 
 
 def _site(

@@ -20,6 +20,7 @@ from codeplane.refactor.rename.family import Family, family_of
 from codeplane.refactor.rename.file_name import file_moves
 from codeplane.refactor.rename.fixtures import fixture_edits, is_fixture_subject
 from codeplane.refactor.rename.keyword_arguments import keyword_edits
+from codeplane.refactor.rename.module_keys import module_key_edits
 from codeplane.refactor.rename.name_mangling import mangled_edits
 from codeplane.refactor.rename.new_name import check_name, is_mangled
 from codeplane.refactor.rename.parameters import parameter_family
@@ -152,6 +153,7 @@ def _edits(context: RenameContext, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
     found = [*reference_edits(context, bounds), *named, *string_edits(context, bounds), *mangled_edits(context)]
     found += [*relative_edits(context), *label_edits(context), *accessor_edits(context)]
     found += doctest_edits(context, bounds)
+    found += module_key_edits(context, bounds, found)
     return _surest(downgrade_uncertain(context, edit) for edit in found)
 
 
