@@ -36,6 +36,7 @@ def test_a_quoted_key_of_a_module_enum_or_class_is_an_edit(tmp_path: Path, symbo
         ("import('./lib').then((m) => m.load());\n", 31),
         ("import('./lib').then(({ load }) => load());\n", 25),
         ("type L = typeof import('./lib').load;\n", 33),
+        ("import('./lib').then((m) => m.load()); import { load } from './lib';\n", 31),
     ],
 )
 def test_what_a_loaded_module_may_hand_on_is_proposed(tmp_path: Path, use: str, column: int) -> None:

@@ -34,7 +34,8 @@ def module_key_edits(context: RenameContext, bounds: Sequence[Bound], done: Sequ
                 if held.certain and any(_has(context, entity, bounds) for entity in held.entities):
                     yield Edit(path=path, start=at, end=end, new=new, tier="STRONG", role="STRING", why="a quoted key")
                 continue
-            if loaded and context.resolver.lexical(path, facts, at, context.name) is None:
+            member = text[at - 1 : at] == b"."
+            if loaded and (member or context.resolver.lexical(path, facts, at, context.name) is None):
                 yield Edit(
                     path=path,
                     start=at,

@@ -20,6 +20,7 @@ from codeplane.refactor.rename.family import Family, family_of
 from codeplane.refactor.rename.file_name import file_moves
 from codeplane.refactor.rename.fixtures import fixture_edits, is_fixture_subject
 from codeplane.refactor.rename.keyword_arguments import keyword_edits
+from codeplane.refactor.rename.merged_declarations import merged_edits
 from codeplane.refactor.rename.module_keys import module_key_edits
 from codeplane.refactor.rename.name_mangling import mangled_edits
 from codeplane.refactor.rename.new_name import check_name, is_mangled
@@ -154,6 +155,7 @@ def _edits(context: RenameContext, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
     found += [*relative_edits(context), *label_edits(context), *accessor_edits(context)]
     found += doctest_edits(context, bounds)
     found += module_key_edits(context, bounds, found)
+    found += merged_edits(context, found)
     return _surest(downgrade_uncertain(context, edit) for edit in found)
 
 
