@@ -227,6 +227,32 @@ def test_a_cursor_pages_through_what_the_tree_left_out(tmp_path: Path) -> None:
         ),
         (
             {
+                "Cargo.toml": '[package]\nname = "old"\n[dependencies]\ncsv = "1"\n',
+                "src/main.rs": "extern crate csv;\nmod config;\nmod cmd;\n",
+                "src/config.rs": "pub struct Config;\n",
+                "src/cmd/mod.rs": "use config::Config;\nuse csv::Reader;\n",
+            },
+            ["csv"],
+        ),
+        (
+            {
+                "pom.xml": "<project/>\n",
+                "src/main/java/own/box/Box.java": "package own.box;\nimport java.util.List;\nimport own.lid.A.Edge;\n"
+                "import org.slf4j.Logger;\npublic class Box {}\n",
+                "src/main/java/own/lid/A.java": "package own.lid;\nimport javax.inject.Inject;\npublic class A {}\n",
+            },
+            ["org.slf4j"],
+        ),
+        (
+            {
+                "Own.csproj": "<Project/>\n",
+                "Box.cs": "using System.Linq;\nusing Own.Lids;\nusing Far.Json;\nnamespace Own.Boxes {}\n",
+                "Lid.cs": "namespace Own.Lids { class Lid {} }\n",
+            },
+            ["Far.Json"],
+        ),
+        (
+            {
                 "package.json": '{"name": "own"}',
                 "a.ts": "import f from 'fs';\nimport p from 'node:path';\nimport { z } from 'zod/v4';\nimport './b';\n",
                 "b.ts": "import { promises } from 'fs/promises';\nimport x from '@far/x/deep';\n",
@@ -234,7 +260,7 @@ def test_a_cursor_pages_through_what_the_tree_left_out(tmp_path: Path) -> None:
             ["@far/x", "zod"],
         ),
     ],
-    ids=["go", "rust", "javascript"],
+    ids=["go", "rust", "rust of 2015", "java", "csharp", "javascript"],
 )
 def test_what_a_language_brings_along_is_no_dependency(
     files: dict[str, str], outside: list[str], tmp_path: Path

@@ -25,6 +25,8 @@ class Family:
     in_types: bool = False
     """All code is in types: programs start in methods, and a library without a front file is entered by the types that
     its README and most of its tests speak of."""
+    brings: frozenset[str] = frozenset()
+    """The first parts of the names of packages that the languages bring along."""
 
 
 def project_family(
@@ -39,6 +41,7 @@ def project_family(
     ambient_unless: str = "",
     fronts: str = "",
     in_types: bool = False,
+    brings: str = "",
 ) -> Family:
     """A family from texts in which blanks part the names."""
     return Family(
@@ -52,4 +55,5 @@ def project_family(
         ambient_unless=tuple(ambient_unless.split()),
         fronts=tuple(fronts.split()),
         in_types=in_types,
+        brings=frozenset(brings.split()),
     )

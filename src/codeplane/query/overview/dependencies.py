@@ -1,9 +1,11 @@
 """External modules that a repository imports."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable
 
+from codeplane.code.languages.registry import PROJECT_FAMILIES
 from codeplane.code.model import Facts
 from codeplane.code.resolve.world import World
 from codeplane.index.path_kinds import is_test, is_vendored
@@ -13,6 +15,9 @@ from codeplane.kernel.plural import plural
 MAX_MODULES = 100
 _FOR_SEC = 3.0
 _MAX_PACKAGE = 100
+_TYPES = re.compile(r"(?:\.[A-Z]\w*)+$")
+# What languages bring along whose imports name packages, not files.
+_BROUGHT = {language: family.brings for family in PROJECT_FAMILIES if family.in_types for language in family.languages}
 
 
 class Dependencies(Result):
@@ -42,7 +47,9 @@ def dependencies(world: World, paths: Iterable[str]) -> Dependencies:
     imports = files = importing = 0
     complete, until = True, time.monotonic() + _FOR_SEC
     # What only tests or third-party packages import is not what the program itself names.
-    for path in sorted(path for path in paths if not is_test(path) and not is_vendored(path)):
+    looked_at = sorted(path for path in paths if not is_test(path) and not is_vendored(path))
+    own = _OwnPackages(looked_at)
+    for path in looked_at:
         if time.monotonic() > until:
             complete = False
             break
@@ -51,9 +58,11 @@ def dependencies(world: World, paths: Iterable[str]) -> Dependencies:
             continue
         files += 1
         imports += len(facts.imports)
+        own.add(facts)
         named = {name for item in facts.imports if (name := _outside(world, facts, path, item.source))}
         counts.update(named)
         importing += bool(named)
+    counts = Counter({name: count for name, count in counts.items() if name not in own})
     ranked = sorted(counts, key=lambda name: (-counts[name], name))
     return Dependencies(
         external_modules=tuple(ranked[:MAX_MODULES]),
@@ -64,10 +73,37 @@ def dependencies(world: World, paths: Iterable[str]) -> Dependencies:
     )
 
 
+class _OwnPackages:
+    """The packages of this repository where imports name packages: those of folders, and namespaces."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._folders = frozenset(path.rpartition("/")[0] for path in paths)
+        self._namespaces: set[str] = set()
+        self._in_packages = False
+
+    def add(self, facts: Facts) -> None:
+        """Take the namespaces of a file."""
+        if facts.language in _BROUGHT:
+            self._in_packages = True
+            self._namespaces |= {each.name for each in facts.definitions if each.kind == "namespace"}
+
+    def __contains__(self, package: object) -> bool:
+        if not self._in_packages or not isinstance(package, str):
+            return False
+        # What is written large is a type, with others inside.
+        package = _TYPES.sub("", package)
+        below, folder = f"{package}.", package.replace(".", "/")
+        return any(name == package or name.startswith(below) for name in self._namespaces) or any(
+            each == folder or each.endswith(f"/{folder}") for each in self._folders
+        )
+
+
 def _outside(world: World, facts: Facts, path: str, source: str) -> str:
     """The external package an import names, or an empty string."""
     source = source.strip("\"'`<>")
-    if not source or source.startswith((".", "/", "#")):
+    if not source or source.startswith((".", "/", "#", "$")):
+        return ""
+    if source.partition(".")[0] in _BROUGHT.get(facts.language, ()):
         return ""
     modules = world.modules(facts)
     if modules is not None and not all(map(is_vendored, modules.find(source, path))):

@@ -19,6 +19,7 @@ _MODULE = re.compile(rb"^module\s+(\S+)", re.MULTILINE)
 _OF_C = re.compile(r"^lib|[-_.](?:c|cc|cpp|cxx|c\+\+)$", re.IGNORECASE)
 _README = re.compile(r"readme(?:\.\w+)?", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_MAY_BE_PROSE = re.compile(r"[A-Z][a-z]*|[A-Z]+s?")
 # `Parse.letter`, `Parse(`, `Parse<` and `new Parse`.
 _IN_CODE = re.compile(r"\b([A-Z]\w*)(?=[.(<]\w|\(\))|\bnew (\w+)")
 _VERSION = re.compile(r"v\d+")
@@ -51,7 +52,7 @@ def library_fronts(snapshot: Snapshot, root_name: str, files_with: Callable[[str
         readme = next(
             (text for path in sorted(snapshot.files) if _README.fullmatch(path) and (text := read(path))), b""
         )
-        written = _count_names(readme.decode("utf-8", "replace"), root_name)
+        written = _count_names(readme.decode("utf-8", "replace"))
         fronts = dict.fromkeys(_types_of_users(snapshot.files, families, written, files_with))
     if not fronts:
         fronts = dict.fromkeys(
@@ -60,18 +61,18 @@ def library_fronts(snapshot: Snapshot, root_name: str, files_with: Callable[[str
     return list(fronts)[:MAX_FRONTS]
 
 
-def _count_names(readme: str, root_name: str) -> Counter[str]:
-    """How often a README speaks of each name; a part of the repository's own name counts where it is code.
+def _count_names(readme: str) -> Counter[str]:
+    """How often a README speaks of each name; one that may be a word of prose counts where it is code.
 
-    In "Apache Commons IO", `IO` is no type.
+    In "the SQL mapper" and "Commons IO", `SQL` and `IO` are no types.
     """
-    written = Counter(_WORD.findall(readme))
-    parts = {part.lower() for part in re.split(r"[-_.]", root_name)}
-    if len(parts) > 1:
-        in_code = Counter(name for used in _IN_CODE.finditer(readme) for name in used.groups() if name)
-        for name in [name for name in written if name.lower() in parts]:
-            written[name] = in_code[name]
-    return written
+    in_code = Counter(name for used in _IN_CODE.finditer(readme) for name in used.groups() if name)
+    return Counter(
+        {
+            name: in_code[name] if _MAY_BE_PROSE.fullmatch(name) else count
+            for name, count in Counter(_WORD.findall(readme)).items()
+        }
+    )
 
 
 def _types_of_users(

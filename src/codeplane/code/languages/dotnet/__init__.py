@@ -57,4 +57,5 @@ PROJECT = project_family(
     packages="*.csproj *.fsproj *.vbproj",
     fronts="**/{name}.cs",
     in_types=True,
+    brings="System",
 )

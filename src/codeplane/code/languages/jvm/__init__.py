@@ -91,4 +91,5 @@ PROJECT = project_family(
     packages="build.gradle build.gradle.kts pom.xml build.sbt",
     fronts="src/main/**/{name}.java src/main/**/{name}.kt src/**/{name}.kt src/**/{name}.scala",
     in_types=True,
+    brings="java javax jdk sun kotlin scala",
 )

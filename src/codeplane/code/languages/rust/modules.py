@@ -57,6 +57,8 @@ class RustModules(Modules):
         self._programs: set[str] = set()
         self._libraries: dict[str, str] = {}
         """The root that the library of a package has, if there is one, by the package's folder with a slash behind."""
+        self._is_of_2015: dict[str, bool] = {}
+        """Whether a package is in the edition of 2015, which is the one without a word, by its folder."""
         self._macro_crates: set[str] = set()
         self._shares_files: dict[str, bool] = {}
         for path in paths:
@@ -76,7 +78,9 @@ class RustModules(Modules):
             name, root = library.get("name", package["name"]), library.get("path", "src/lib.rs")
             library_root = normpath("/".join(filter(None, (folder, str(root)))))
             self._crates[str(name).replace("-", "_")] = library_root
-            self._libraries[f"{folder}/" if folder else ""] = library_root
+            home = f"{folder}/" if folder else ""
+            self._libraries[home] = library_root
+            self._is_of_2015[home] = package.get("edition", "2015") == "2015"
             if library.get("proc-macro", library.get("proc_macro")) is True:
                 self._macro_crates.add(library_root)
             self._programs |= {normpath(f"{folder}/{program}".lstrip("/")) for program in _programs(tables)}
@@ -102,6 +106,8 @@ class RustModules(Modules):
                 parts = parts[1:]
             return self._walk_modules([*above, *inside], parts)
         found = self._walk_modules([importer], parts)
+        if not found and self._begins_at_root(importer) and parts[0] not in {*_OWN, *self._crates, *self._others}:
+            found = self._walk_modules(self._roots(importer), parts)
         crate = self._crates.get(parts[0])
         if not found and crate in self._files:
             assert crate is not None
@@ -234,6 +240,11 @@ class RustModules(Modules):
         before = f"{folder}/" if folder else ""
         named = [f"{before}{name}" for name in (*_ROOTS, "mod.rs")] + ([f"{folder}.rs"] if folder else [])
         return [file for file in named if file in self._files]
+
+    def _begins_at_root(self, path: str) -> bool:
+        """Whether paths in a file begin at the root of its crate, as in the edition of 2015."""
+        home = max((folder for folder in self._is_of_2015 if path.startswith(folder)), key=len, default=None)
+        return home is not None and self._is_of_2015[home]
 
     def _roots(self, path: str) -> list[str]:
         """The roots of the crate a file is in: a program and a library may share their modules."""
