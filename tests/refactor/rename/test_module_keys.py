@@ -58,3 +58,14 @@ def test_what_a_loaded_module_may_hand_on_is_proposed(tmp_path: Path, use: str, 
 def test_what_is_used_that_way_is_not_deleted(tmp_path: Path, name: str, use: str) -> None:
     with repository(tmp_path, {"lib.ts": LIB, "use.ts": use}) as found, pytest.raises(StillUsed):
         found.plan(plan_delete, found.target(name), force=False)
+
+
+def test_what_a_loaded_module_may_hand_on_is_likely(tmp_path: Path) -> None:
+    use = (
+        "import { load } from './lib';\nexport async function main() {\n  const { load: other } = await import('./lib');\n"
+        "  import('./lib').then((m) => m.load());\n  return other;\n}\nexport const one = load();\n"
+    )
+    with repo(tmp_path, {"lib.ts": LIB, "use.ts": use}) as found:
+        draft = found.plan("lib.ts:1:17", "fresh")
+        waiting = {found.place(edit) for edit in draft.edits if edit.tier == "ANCHORED" and edit.likely}
+        assert waiting == {"use.ts:4:33"}

@@ -18,7 +18,7 @@ def module_key_edits(context: RenameContext, bounds: Sequence[Bound], done: Sequ
     """Yield quoted keys that are the symbol, and places that a loaded module may give it to."""
     if not context.subject.language.names.aliases_exports or context.subject.sort not in ("top", "member"):
         return
-    known = {(edit.path, edit.start) for edit in done}
+    known = {(edit.path, edit.start) for edit in done if edit.likely}
     for path, facts in context.files(context.name):
         text = context.world.text(path)
         loaded = context.subject.sort == "top" and _loads(context, bounds, path, facts, text)

@@ -154,7 +154,8 @@ def _edits(context: RenameContext, bounds: Sequence[Bound]) -> tuple[Edit, ...]:
     found = [*reference_edits(context, bounds), *named, *string_edits(context, bounds), *mangled_edits(context)]
     found += [*relative_edits(context), *label_edits(context), *accessor_edits(context)]
     found += doctest_edits(context, bounds)
-    found += module_key_edits(context, bounds, found)
+    # Of two of one tier the first stays, and a likely use is asked about.
+    found = [*module_key_edits(context, bounds, found), *found]
     found += merged_edits(context, found)
     return _surest(downgrade_uncertain(context, edit) for edit in found)
 
