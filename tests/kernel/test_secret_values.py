@@ -26,6 +26,10 @@ pytestmark = requirement("TRUST-51")
 
 SECRET = (
     ("DB_PASSWORD=hunter2-correct", "hunter2-correct"),
+    ("machine a.example login bob password hunter2-correct", "hunter2-correct"),
+    ("machine a.example\n  login bob\n  password hunter2-correct\n", "hunter2-correct"),
+    ("default login anonymous password x9Kd02mmQz", "x9Kd02mmQz"),
+    ("https://bob:s3cr%40tpass@git.example", "s3cr@tpass"),
     ('SECRET_KEY="django-insecure-ab$%^12"', "django-insecure-ab$%^12"),
     ("export API_TOKEN=abcdef123456  # of the shop", "abcdef123456"),
     ("DB_PASS=correct horse battery staple", "correct horse battery staple"),

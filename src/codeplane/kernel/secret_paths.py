@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 NAMES = (
-    *(".env", ".env.*", ".env~"),
-    *("*.pem", "*.key", "*.p12", "*.pfx"),
-    *("id_rsa", "id_ecdsa", "id_ed25519"),
+    *(".env", ".env.*", ".env~", ".envrc", ".envrc.*"),
+    *("*.pem", "*.key", "*.p12", "*.pfx", "*.ppk"),
+    *("id_rsa", "id_dsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"),
+    # What programs sign in with. Not `.npmrc`: in a repository it mostly says where packages come from.
+    *(".netrc", "_netrc", ".pypirc", ".git-credentials"),
 )
 # Examples of a secrets file, to be copied and filled in.
-EXAMPLES = (".env.example", ".env.sample", ".env.template")
+EXAMPLES = tuple(f"{name}.{kind}" for name in (".env", ".envrc") for kind in ("example", "sample", "template"))
 # Keys that are no secret when everything in them is public.
 KEYS = (".pem", ".key")
 
@@ -27,7 +29,7 @@ def _any_of(names: Iterable[str]) -> str:
 
 
 # The short names that Windows gives to those that begin with a dot, or are too long for it.
-_SHORT_NAMES = r"env~[0-9]+(?:\.[^/]*)?|id_ed2~[0-9]+"
+_SHORT_NAMES = r"(?:env|envrc|netrc|pypirc|git-cr)~[0-9]+(?:\.[^/]*)?|id_(?:ecd|ed2)~[0-9]+"
 # Searched for in a whole path: what lies in a folder of such a name is meant too.
 _SECRET = re.compile(
     rf"(?:^|/)(?!(?:{_any_of(EXAMPLES)})(?:/|$))(?:{_any_of(NAMES)}|{_SHORT_NAMES})(?:/|$)", re.IGNORECASE

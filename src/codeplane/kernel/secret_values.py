@@ -30,6 +30,12 @@ _ASSIGNED = re.compile(
     r"""(?:"(?P<double>(?:[^"\\]|\\.)*)"|'(?P<single>[^']*)'|`(?P<tick>[^`]*)`|(?P<bare>[^\r\n]*))""",
     re.MULTILINE | re.DOTALL,
 )
+# A line of `.netrc`, or the last of an entry that has several; and one of `.git-credentials`.
+_SIGN_IN = re.compile(
+    r"^[ \t]*(?:(?:machine|login|account)[ \t]+\S+[ \t]+|default[ \t]+)*password[ \t]+(?![=:])\"?(?P<word>[^\s\"]+)"
+    r"|^[a-z][a-z0-9+.-]*://[^\s/:@]*:(?P<part>[^\s@]+)@",
+    re.MULTILINE,
+)
 _COMMENT = re.compile(r"[ \t]+#.*$")
 _PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)(?:-----END|\Z)", re.DOTALL)
 _PUBLIC = re.compile(
@@ -81,6 +87,9 @@ def values_of(text: str, *, is_key: bool = False) -> Iterator[str]:
         return
     for found in _ASSIGNED.finditer(text):
         yield from _assigned_values(found["key"], _value(found))
+    for found in _SIGN_IN.finditer(text):
+        word = found["word"] or found["part"]
+        yield from (form for form in {word, unquote(word)} if is_secret(form, strict=False))
 
 
 def _value(found: "re.Match[str]") -> str:
