@@ -62,7 +62,8 @@ def test_what_is_used_that_way_is_not_deleted(tmp_path: Path, name: str, use: st
 
 def test_what_a_loaded_module_may_hand_on_is_likely(tmp_path: Path) -> None:
     use = (
-        "import { load } from './lib';\nexport async function main() {\n  const { load: other } = await import('./lib');\n"
+        "import { load } from './lib';\nexport async function main() {\n"
+        "  const { load: other } = await import('./lib');\n"
         "  import('./lib').then((m) => m.load());\n  return other;\n}\nexport const one = load();\n"
     )
     with repo(tmp_path, {"lib.ts": LIB, "use.ts": use}) as found:
