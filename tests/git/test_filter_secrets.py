@@ -91,7 +91,8 @@ def test_every_name_of_a_secrets_file_is_one_for_filters(desk: Guarded) -> None:
     run(desk.git.run("add", "--", *paths))
     hidden = {path for path in paths if is_secret_name(path)}
     shown = {path for path in (*paths, "b.txt") if path not in hidden}
-    assert {f"seen-{path.replace('/', '_')}" for path in shown} == set(_seen(desk))
+    # Git looks again at a.txt, too, where it was committed in the moment in which the index was written.
+    assert {f"seen-{path.replace('/', '_')}" for path in shown} == set(_seen(desk)) - {"seen-a.txt"}
     assert len(hidden) >= 2 * len(names)
 
 
