@@ -22,6 +22,7 @@ _COMPOUND = frozenset(
     {"for_statement", "while_statement", "with_statement", "if_statement", "try_statement", "match_statement",
      "import_statement", "import_from_statement", "delete_statement", "for_in_statement", "return_statement"}
 )  # fmt: skip
+_VALUES = frozenset({"variable", "constant", "local"})
 _BRACED = frozenset({"class_body", "statement_block", "program", "module", "interface_body", "object_type"})
 
 
@@ -55,6 +56,7 @@ def sites(world: World, bound: Bound, definition: Definition | None = None) -> l
             candidate is None
             or candidate.kind in _COMPOUND
             or candidate.names > 1
+            or (candidate.has_body and _is_value(facts, at))
             or not _binds_only(facts, bound, candidate)
             or _is_part(facts, bound, candidate, at)
         ):
@@ -89,6 +91,11 @@ def _binds_only(facts: Facts, bound: Bound, statement: InnerStatement) -> bool:
         name for name, (scope, at, _, _) in among if scope == bound.scope and statement.start <= at < statement.end
     }
     return names <= {bound.name}
+
+
+def _is_value(facts: Facts, at: int) -> bool:
+    """Whether what is named at a place is a variable, not something with a body of its own."""
+    return all(each.kind in _VALUES for each in facts.definitions if each.name_at == at)
 
 
 def _is_part(facts: Facts, bound: Bound, statement: InnerStatement, at: int) -> bool:

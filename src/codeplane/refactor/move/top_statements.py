@@ -1,5 +1,6 @@
 """Statements of a file, as parsed by its grammar."""
 
+import re
 from dataclasses import dataclass
 from functools import cache
 
@@ -15,6 +16,8 @@ _BLOCKS = frozenset(
         "body_statement", "switch_body",
     }
 )  # fmt: skip
+_HAS_HEAD = re.compile(r"_(?:statement|expression|clause|arm|loop)$|^(?:for|while|until|if|unless|case|when)$")
+_BODIES = ("body", "consequence", "value", "do")
 _IMPORTS = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
 
 
@@ -58,6 +61,8 @@ class InnerStatement:
     block: str
     names: int
     """How many variables it declares."""
+    has_body: bool
+    """Whether the name belongs to the head of a loop, a branch or the like, whose body would go along."""
 
 
 _ABOVE = frozenset({"attribute_item", "block_comment", "line_comment"})
@@ -68,7 +73,12 @@ def statement_around(text: bytes, grammar: str, at: int) -> InnerStatement | Non
     repair = LANGUAGES[grammar].source_repair if grammar in LANGUAGES else None
     readable = repair.before_parsing(text) if repair is not None else text
     node = parse(readable, grammar).root_node.descendant_for_byte_range(at, at)
-    while node is not None and node.parent is not None and node.parent.type not in _BLOCKS:
+    has_body = False
+    while node is not None:
+        # Also where a label stands between the block and the loop.
+        has_body = has_body or (_HAS_HEAD.search(node.type) is not None and any(map(node.child_by_field_name, _BODIES)))
+        if node.parent is None or node.parent.type in _BLOCKS:
+            break
         node = node.parent
     if node is None or node.parent is None:
         return None
@@ -85,6 +95,7 @@ def statement_around(text: bytes, grammar: str, at: int) -> InnerStatement | Non
         end=node.end_byte,
         alone=len(others) < 2,
         block=node.parent.type,
+        has_body=has_body,
         names=sum(child.type == "variable_declarator" for child in declared.named_children),
     )
 
