@@ -209,12 +209,12 @@ class Pairing:
                 and other.new is not None
                 and (score := _moved_likeness(old, pair.old_place, other.new, other.new_place)) >= _MOVED
             ]
-            told = (
+            named = (
                 [scored for scored in near if _stem(scored[1]) in self._sources_of(old, entity.name)]
                 if near[1:]
                 else []
             )
-            best = max(told or near, key=lambda scored: scored[0])[1] if near else None
+            best = max(named or near, key=lambda scored: scored[0])[1] if near else None
             if best is None and exact:
                 best = next((other for other in exact if id(other) not in joined), None)
             if best is None and (sources := self._sources_of(old, entity.name)):

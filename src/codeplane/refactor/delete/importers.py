@@ -57,10 +57,10 @@ def default_uses(world: World, store: FactStore, bound: Bound, deadline: float) 
         facts = world.facts(reference.path)
         if facts is None:
             continue
-        said = b"default" in world.text(reference.path)
+        names_default = b"default" in world.text(reference.path)
         imports = [import_ for import_ in facts.imports if import_.at == reference.offset]
         taken = any(import_.imported == "default" and import_.local != bound.name for import_ in imports)
-        whole = any(import_.imported in ("", "*") for import_ in imports) and said
+        whole = any(import_.imported in ("", "*") for import_ in imports) and names_default
         given = any(export.at == reference.offset and export.local == "default" for export in facts.exports)
         if taken or whole or given:
             found.append(reference)
